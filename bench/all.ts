@@ -1,30 +1,30 @@
 /**
- * Runs the benchmarks: all of them, or those named. `npm run bench`, `npm run bench -- postgres --quick`.
- * What they need and Belfry doesn't is fetched first: the peers into bench/node_modules, and a Node they run on.
+ * Runs all benchmarks, or the named ones: `npm run bench`, `npm run bench -- postgres --quick`.
+ * First installs what only benchmarks need: the peers into bench/node_modules, and a version of Node that all of them run on.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const BENCHES = ["cron", "store-calls", "reads", "sqlite", "postgres", "redis", "locks"]
-/** graphile-worker asks for 22.18, and the benchmarks themselves for `await using`. Everybody runs on the same. */
+/** graphile-worker needs 22.18, and the benchmarks need `await using`. All programs run on the same version. */
 const NODE_LINE = "24"
 const FOLDER = import.meta.dirname
 
 const flags = process.argv.slice(2).filter((word) => word.startsWith("-"))
 const named = process.argv.slice(2).filter((word) => !word.startsWith("-"))
 const unknown = named.filter((name) => !BENCHES.includes(name))
-if (unknown.length > 0) throw new Error(`${unknown} is not among ${BENCHES.join(", ")}`)
+if (unknown.length > 0) throw new Error(`${unknown} is not a benchmark; use ${BENCHES.join(", ")}`)
 
-const asked = named.length > 0 ? named : BENCHES
+const chosen = named.length > 0 ? named : BENCHES
 if (!existsSync(join(FOLDER, "node_modules"))) npm(["ci", "--ignore-scripts"], FOLDER)
 const node = suitableNode()
-for (const name of asked) {
+for (const name of chosen) {
   console.log(`\n— ${name}`)
   run(node, ["--import", "tsx", join(FOLDER, `${name}.ts`), ...flags], join(FOLDER, ".."))
 }
 
-/** The running one if it will do, else one from the registry, kept where `scripts/test-runtimes.ts` keeps them. */
+/** The running Node if it is new enough, else one from the npm registry, in the cache of `scripts/test-runtimes.ts`. */
 function suitableNode(): string {
   if (Number.parseInt(process.versions.node, 10) >= Number(NODE_LINE)) return process.execPath
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`

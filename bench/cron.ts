@@ -1,5 +1,6 @@
 /**
- * Zoned `next()` a second, beside croner, cron-parser and cronosjs in the same run, and the slowest first question.
+ * Calls of `next()` with a time zone per second, compared with croner, cron-parser and cronosjs in the same run, and the slowest
+ * first calls.
  * `npx tsx bench/cron.ts`
  */
 
@@ -20,15 +21,15 @@ const ORDINARY = [
 ] as const
 
 const START = Date.UTC(2026, 0, 1)
-/** Everybody begins again here, so that all walk over the same years. */
+/** After this instant each library starts again from START, so that all walk over the same years. */
 const END = START + 3e11
 const TIMED_MS = 400
 
-function again(at: Date): Date {
+function wrapped(at: Date): Date {
   return at.getTime() > END ? new Date(START) : at
 }
 
-/** Walks from occurrence to occurrence, and begins again after a few years so that zones stay ordinary, too. */
+/** Walks from occurrence to occurrence, and returns to START after END, so that the rules of zones stay ordinary. */
 type Walk = (calls: number) => void
 
 const LIBRARIES: Readonly<
@@ -40,13 +41,13 @@ const LIBRARIES: Readonly<
     }
   >
 > = {
-  // As users call it, with Dates in and out like the others. The engine asks the search beneath, in milliseconds.
+  // The public API, with Dates like the other libraries. The engine calls the search inside it, in milliseconds.
   belfry: {
     walk: (expression, timezone) => {
       const cron = parse(expression, { timezone })
       let at = new Date(START)
       return (calls) => {
-        for (let call = 0; call < calls; call++) at = again(next(cron, at)!)
+        for (let call = 0; call < calls; call++) at = wrapped(next(cron, at)!)
       }
     },
     parseAndNext: (expression, timezone) => next(parse(expression, { timezone }), START),
@@ -69,7 +70,7 @@ const LIBRARIES: Readonly<
       const cron = new Croner(expression, { timezone, paused: true })
       let at = new Date(START)
       return (calls) => {
-        for (let call = 0; call < calls; call++) at = again(cron.nextRun(at)!)
+        for (let call = 0; call < calls; call++) at = wrapped(cron.nextRun(at)!)
       }
     },
     parseAndNext: (expression, timezone) =>
@@ -90,7 +91,7 @@ const LIBRARIES: Readonly<
       const cron = CronosExpression.parse(expression, { timezone })
       let at = new Date(START)
       return (calls) => {
-        for (let call = 0; call < calls; call++) at = again(cron.nextDate(at)!)
+        for (let call = 0; call < calls; call++) at = wrapped(cron.nextDate(at)!)
       }
     },
     parseAndNext: (expression, timezone) =>
@@ -132,7 +133,7 @@ const rows = Object.entries(LIBRARIES).map(([name, library]) => {
 const croner = rows.find((row) => row.name === "croner")!
 const shown = (value: number) => Math.round(value).toLocaleString("en-US")
 console.log(
-  "Calls a second on",
+  "Calls per second for",
   ORDINARY.map(([expression, timezone]) => `${expression} ${timezone}`).join("; "),
 )
 console.table(
@@ -146,7 +147,7 @@ console.table(
   })),
 )
 
-// The first question about a zone builds its years; none may take more than a few milliseconds.
+// The first call for a zone computes its years. No first call may take more than a few milliseconds.
 const COLD = [
   ["0 0 29 2 +MON", "Asia/Gaza", "2073-01-01T00:00:00Z"],
   ["0 0 29 2 +MON", "Africa/Casablanca", "2026-01-01T00:00:00Z"],
@@ -159,7 +160,7 @@ const COLD = [
   ["59 59 23 31 12 *", "Antarctica/Troll", "9999-12-31T23:59:58Z"],
 ] as const
 
-console.log("First question about a zone, in ms:")
+console.log("First call for a zone, in ms:")
 console.table(
   COLD.map(([expression, timezone, after]) => {
     const startedAt = process.hrtime.bigint()
@@ -180,5 +181,5 @@ if (zone.kind === "calendar") {
   zone.zone.spanAt(0)
   const startedAt = process.hrtime.bigint()
   for (let year = 2000; year < 2100; year++) zone.zone.spanAt(Date.UTC(year, 5, 1))
-  console.log("A year of a zone, in ms:", (Number(process.hrtime.bigint() - startedAt) / 1e8).toFixed(3))
+  console.log("One year of a zone, in ms:", (Number(process.hrtime.bigint() - startedAt) / 1e8).toFixed(3))
 }

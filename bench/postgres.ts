@@ -1,7 +1,7 @@
 /**
- * Belfry on PostgreSQL beside pg-boss and graphile-worker, on the same server in the same run: fires, bursts, runs, lateness, and
- * what an idle process asks. `npm run bench -- postgres`, with `--quick` for rough figures in half the time, and with
- * BELFRY_BENCH_POSTGRES_URL for a server of your own. It runs on the Node that `all.ts` finds, 24 or later.
+ * Belfry on PostgreSQL compared with pg-boss and graphile-worker, on the same server in the same run: fires, bursts, runs,
+ * lateness, and the statements of an idle process. `npm run bench -- postgres`; `--quick` gives rough figures in half the time.
+ * BELFRY_BENCH_POSTGRES_URL names a server of your own. Runs on the Node that `all.ts` finds, 24 or later.
  */
 import { benchServer } from "./postgres/server.ts"
 import { burstsOptions, judgeBursts, measureBursts, printBursts } from "./shared/bursts.ts"
@@ -85,7 +85,7 @@ async function measureAll(): Promise<void> {
   const fires = await measureFires(server, FIRES)
   const bursts = await measureBursts(server, BURSTS)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
-  // Idle processes disturb nobody, so the minute they take is used.
+  // Idle processes do not disturb other measurements, so the next one runs at the same time.
   const idling = await startIdle(server, IDLE_CASES, IDLE_MS)
   const lateness = new Map<string, LatenessFigures>()
   for (const each of LATENESS_CASES) {
@@ -110,7 +110,7 @@ async function measureAll(): Promise<void> {
   ])
 }
 
-/** How many times worse each is with 100,000 schedules in the store. */
+/** How many times worse each figure is with 100,000 schedules in the store. */
 function judgeStored(
   { alone, amongMany }: Fires,
   runs: ReadonlyMap<string, RunsFigures>,

@@ -1,6 +1,6 @@
 /**
- * How long the reads for people take, with 10,000 schedules and 1,000,000 runs stored, on SQLite, PostgreSQL and Redis.
- * `npm run bench -- reads`, with `--quick` for a tenth of the runs.
+ * The time of the reads that the dashboard and the CLI make, with 10,000 schedules and 1,000,000 runs, on SQLite, PostgreSQL and
+ * Redis. `npm run bench -- reads`; `--quick` stores a tenth of the runs, `--only=postgres` measures one store.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -19,13 +19,14 @@ import { aboutRun, printVerdicts } from "./shared/report.ts"
 const isQuick = process.argv.includes("--quick")
 const FILLING: Filling = { schedules: 10_000, runs: isQuick ? 100_000 : 1_000_000 }
 const TARGET_MS = 200
-/** The first call of each may meet a cold cache and a statement that isn't prepared: it counts, too. */
+/** The first call counts too, although its cache is cold and its statement is not prepared. */
 const CALLS = 5
 
 const figures = new Map<string, Map<string, number>>()
-await onSqlite()
-await onPostgres()
-await onRedis()
+const STORES = { sqlite: onSqlite, postgres: onPostgres, redis: onRedis }
+const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length)
+for (const [name, measureOn] of Object.entries(STORES))
+  if (only === undefined || only === name) await measureOn()
 print()
 
 async function onSqlite(): Promise<void> {

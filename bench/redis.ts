@@ -1,6 +1,6 @@
 /**
- * Belfry on Redis beside BullMQ, in the same run: fires, bursts, runs, lateness, and what an idle process sends.
- * `npm run bench -- redis`, with `--quick` for rough figures in half the time.
+ * Belfry on Redis compared with BullMQ in the same run: fires, bursts, runs, lateness, and the commands of an idle process.
+ * `npm run bench -- redis`; `--quick` gives rough figures in half the time.
  */
 import { benchServer } from "./redis/server.ts"
 import { burstsOptions, judgeBursts, measureBursts, printBursts } from "./shared/bursts.ts"
@@ -35,7 +35,7 @@ const FIRES: FiresOptions = {
   program: "redis/claimers.ts",
 }
 const BURSTS = burstsOptions("redis/schedulers.ts")
-/** A scheduler's process lives for days: the first ticks are its compiler's. */
+/** A scheduler runs for days, so the first ticks, in which its code is compiled, are measured separately. */
 const TICKS = { all: 300, warmUp: 100 }
 const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
 const RUNS_CASES: readonly RunsCase[] = [
@@ -66,7 +66,7 @@ async function measureAll(): Promise<void> {
   const bursts = await measureBursts(server, BURSTS)
   const tick = await measureTick(server)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
-  // Idle processes disturb nobody, so the minute they take is used.
+  // Idle processes do not disturb other measurements, so the next one runs at the same time.
   const idling = await startIdle(idleServer, IDLE_CASES, IDLE_MS)
   const lateness = new Map<string, LatenessFigures>()
   for (const each of LATENESS_CASES) lateness.set(each.name, await measureLateness(server, each))
@@ -88,7 +88,7 @@ async function measureAll(): Promise<void> {
   ])
 }
 
-/** One process, a hundred schedules due: from the question to the last of them fired. */
+/** The time in which one process reads and fires a hundred due schedules. */
 async function measureTick(server: BenchServer): Promise<Verdict> {
   const url = await server.freshDatabase("tick")
   await using claimer = new Contender("redis/claimers.ts", url)

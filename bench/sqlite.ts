@@ -1,7 +1,7 @@
 /**
- * What one process does on one SQLite file, in batches of 250: fires (read what is due, plan, swap) and runs (claim, then
- * succeed); with the write-ahead log's bytes for each; and what many schedulers do that wake for the same instant.
- * `npm run bench -- sqlite`, or with a count: `npx tsx bench/sqlite.ts 50000`. It runs on Node 24 or later.
+ * One process on one SQLite file, in batches of 250: fires (read due schedules, plan, swap) and runs (claim, succeed), with the
+ * bytes written for each. Also bursts: many schedulers that wake for the same instant.
+ * `npm run bench -- sqlite`, or with a count: `npx tsx bench/sqlite.ts 50000`. Needs Node 24 or later.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,7 +26,7 @@ const HOURLY: Partial<Schedule> = {
   payload: { customer: "c-1234567", kind: "digest" },
 }
 
-// Once for nothing: what is measured is a process at work, not one that is being compiled.
+// The first pass is a warm-up: its code is still being compiled, so it is not measured.
 await measureAll("normal", 5_000)
 for (const durability of ["normal", "full"] as const) {
   console.log(`\nDurability ${durability}, ${COUNT} of each, in batches of ${BATCH}, Node ${process.version}`)
@@ -82,7 +82,7 @@ async function fireAll(store: Store): Promise<number> {
   }
 }
 
-/** Without the reading and the planning, which another process may do. */
+/** Measures `fire` without reading and planning. */
 async function swapAlone(path: string, store: Store, count: number): Promise<Record<string, number>> {
   await putAll(store, "second", count)
   const { now, due } = await store.dueSchedules({ limit: count })
@@ -113,7 +113,7 @@ async function enqueueAll(store: Store, count: number): Promise<number> {
   return count
 }
 
-/** The log is written from its beginning again after each checkpoint, so its growth is counted by the process's writes. */
+/** Counts the writes of the process, because SQLite overwrites the log from its start after each checkpoint. */
 async function measured(path: string, work: () => Promise<number>): Promise<Record<string, number>> {
   const written = bytesWritten()
   const cpu = process.cpuUsage()
@@ -124,14 +124,14 @@ async function measured(path: string, work: () => Promise<number>): Promise<Reco
   return {
     count,
     "per second": Math.round(count / seconds),
-    // What it would be on a machine that does nothing else, with a disk that takes no time.
+    // The rate on an idle machine with an infinitely fast disk.
     "per second of CPU": Math.round((count / (user + system)) * 1_000_000),
     "bytes written each": Math.round((bytesWritten() - written) / count),
     "file MB": Math.round(statSync(path).size / 1_048_576),
   }
 }
 
-/** By this process to files, as Linux counts it; elsewhere it isn't known. */
+/** Bytes that this process wrote to files, as Linux counts them. Unknown on other systems. */
 function bytesWritten(): number {
   return process.resourceUsage().fsWrite * 512
 }

@@ -1,5 +1,5 @@
 /**
- * How many calls one process makes to its store in an hour, by operation: on virtual time, so in no time.
+ * How many calls one process makes to its store in an hour, by operation. Uses virtual time, so it takes seconds.
  * `npx tsx bench/store-calls.ts`
  */
 import { createScheduler, type DeclaredSchedule, defineTask, type Store, silentLogger } from "belfry"

@@ -1,4 +1,4 @@
-/** Runs for days that are past: first a plan to look at, then the doing. `npx tsx examples/backfill.ts` */
+/** Backfills runs for past days: makes a plan first, then creates the runs. `npx tsx examples/backfill.ts` */
 import { createScheduler, defineTask, memory } from "belfry"
 
 const importOrders = defineTask({
@@ -28,7 +28,7 @@ for (const id of runIds) {
   console.log(`${run?.state}  ${id}  ${run?.message}`)
 }
 
-// The same name never runs an occurrence twice.
+// A backfill with the same name never runs an occurrence twice.
 const again = await scheduler.schedules.planBackfill("nightly-import", range)
 console.log(`Planned again: ${again.occurrences.length} occurrences, ${again.leftOut} left out`)
 await scheduler.stop()

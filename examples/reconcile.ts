@@ -12,7 +12,7 @@ const store = memory()
 const clean = defineTask({ name: "clean", run: () => undefined })
 const report = defineTask({ name: "report", run: () => undefined })
 
-/** What one release of the application declares. `start()` would reconcile it; here we look at that step alone. */
+/** One release of the application. `start()` would reconcile its schedules; this example calls only that step. */
 function deploy(release: number, schedules: readonly DeclaredSchedule[]) {
   const tasks = [clean, report]
   return createScheduler({ store, owner: "shop", release, tasks, schedules, logger: silentLogger })
@@ -25,7 +25,7 @@ const first = deploy(1, [
 show("Release 1", await first.reconcile())
 show("Release 1 again", await first.reconcile())
 
-// An operator moves the report. The declaration hasn't changed, so a restart of the same code leaves it alone.
+// An operator changes the report's time. The declaration is the same, so a restart of the same code keeps the change.
 const stored = await first.schedules.get("weekly-report")
 await first.schedules.update("weekly-report", { cron: "0 7 * * MON" }, { ifRevision: stored!.revision })
 show("Release 1, after an operator's change", await first.reconcile())

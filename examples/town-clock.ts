@@ -1,6 +1,6 @@
 /**
- * A small application on the memory store: the clock of a town. `npm start`, and Ctrl-C to stop it.
- * Everything printed comes from the public API: the words, the next times, the events and the ledger.
+ * A small application on the memory store: the clock of a town. Start it with `npm start`, stop it with Ctrl-C.
+ * Everything it prints comes from the public API: the descriptions, the next times, the events and the ledger.
  */
 import { createScheduler, defineTask, memory, type RunEvent, type ScheduleView } from "belfry"
 import { describe, parse } from "belfry/cron"
@@ -12,7 +12,7 @@ const strike = defineTask({
 
 const wind = defineTask({
   name: "wind",
-  // Longer than the time between two occurrences: the next is skipped, and the ledger says so.
+  // Takes longer than the time between two occurrences, so the next occurrence is skipped and recorded.
   async run({ signal, progress }) {
     for (let turn = 1; turn <= 5; turn++) {
       await sleep(1_000, signal)
@@ -41,10 +41,10 @@ const scheduler = createScheduler({
     wind.schedule("clockwork", { every: "3s", overlap: "skip" }),
     telegraph.schedule("weather-report", { every: "10s" }),
     sweep.schedule("market-day", { cron: "0 14 * * SAT", timezone: "America/New_York" }),
-    // 02:30 doesn't exist in the night the clocks go forward: it runs right after the gap.
+    // 02:30 doesn't exist in the night when clocks go forward. Then the schedule runs right after the gap.
     sweep.schedule("night-sweep", { cron: "30 2 * * *", timezone: "Europe/Berlin" }),
   ],
-  hooks: { run: (event) => tell(event) },
+  hooks: { run: (event) => printEvent(event) },
 })
 
 const outcomes = new Map<string, number>()
@@ -52,19 +52,19 @@ let isStopping = false
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop())
 
 await scheduler.start()
-// Not everything is known when the program is written: this one is made while it runs.
+// Schedules can also be created while the program runs.
 await scheduler.schedules.create("opening", { task: sweep, in: "2s" })
 const schedules = (await scheduler.schedules.list()).items
 
-print("The town clock runs on the memory store: nothing is kept when it stops. Ctrl-C stops it.\n")
+print("The town clock runs on the memory store: its data is gone when it stops. Ctrl-C stops it.\n")
 for (const schedule of schedules) {
   print(`  ${schedule.id.padEnd(15)} ${schedule.task.padEnd(10)} ${inWords(schedule)}`)
   print(`  ${"".padEnd(26)} next: ${whenNext(schedule)}`)
 }
 print("")
 
-/** One line for each thing that happens. */
-function tell(event: RunEvent): void {
+/** Prints one line for each event. */
+function printEvent(event: RunEvent): void {
   const line = lineOf(event)
   if (line === null) return
   outcomes.set(event.type, (outcomes.get(event.type) ?? 0) + 1)
@@ -89,25 +89,25 @@ function lineOf(event: RunEvent): string | null {
   }
 }
 
-/** Takes nothing new, gives what is running two seconds to finish, and says what became of everything. */
+/** Starts nothing new, gives running tasks two seconds to finish, and prints a summary. */
 async function stop(): Promise<void> {
   if (isStopping) return
   isStopping = true
-  print("\nStopping: nothing new starts; what is running has 2 seconds.")
-  // Asked before the stop, which closes the store.
-  const reasons = await whyNot()
+  print("\nStopping: nothing new starts; running tasks have 2 seconds.")
+  // Read before the stop, which closes the store.
+  const reasons = await skipReasons()
   await scheduler.stop({ timeout: "2s" })
 
   print("\nWhat happened")
   for (const [outcome, count] of outcomes) print(`  ${outcome.padEnd(10)} ${count}`)
-  print("Why something didn't run (the ledger, newest first)")
+  print("Skipped occurrences (from the ledger, newest first)")
   for (const reason of reasons) print(`  ${reason}`)
   if (reasons.length === 0) print("  Nothing was skipped.")
   print("Stopped.")
 }
 
-/** The ledger has an entry for every occurrence; these are the ones without a run. */
-async function whyNot(): Promise<readonly string[]> {
+/** The ledger has an entry for every occurrence. Returns the entries without a run. */
+async function skipReasons(): Promise<readonly string[]> {
   const reasons: string[] = []
   for (const { id } of (await scheduler.schedules.list()).items) {
     const { items: entries } = await scheduler.schedules.occurrences(id, { limit: 100 })
@@ -127,9 +127,9 @@ function inWords(schedule: ScheduleView): string {
   return `${words.join(", and ")}${schedule.timezone === "UTC" ? "" : `, ${schedule.timezone}`}`
 }
 
-/** On the schedule's own clock. */
+/** In the schedule's own time zone. */
 function whenNext({ nextRunAt, timezone }: ScheduleView): string {
-  if (nextRunAt === null) return "nothing more"
+  if (nextRunAt === null) return "never"
   const seconds = Math.max(0, Math.round((nextRunAt.getTime() - Date.now()) / 1_000))
   if (seconds < 60) return `in ${seconds} s`
   return nextRunAt.toLocaleString("en-GB", {

@@ -18,7 +18,7 @@ const weekdayDigest = sendDigest.schedule("weekday-digest", {
   payload: { to: "everybody" },
 })
 
-test("the digest goes out at eight in Paris, also after the clocks have changed", async () => {
+test("the digest is sent at eight in Paris, also after a clock change", async () => {
   await using test = await createTestScheduler({
     tasks: [sendDigest],
     schedules: [weekdayDigest],
@@ -37,7 +37,7 @@ test("the digest goes out at eight in Paris, also after the clocks have changed"
   )
 })
 
-test("what a pause dropped is one line of the ledger, with who and why", async () => {
+test("the occurrences dropped by a pause are one line of the ledger, with the person and the reason", async () => {
   await using test = await createTestScheduler({
     tasks: [sendDigest],
     schedules: [weekdayDigest],

@@ -1,8 +1,11 @@
-/** Writes docs/reference/cli.md from the table of commands: `npx tsx scripts/cli-reference.ts`. A test keeps it so. */
+/**
+ * Generates docs/reference/cli.md from the table of commands: `npx tsx scripts/cli-reference.ts`. A test checks that it is
+ * current.
+ */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { COMMANDS, SECTIONS } from "../src/cli/commands.ts"
-import { EXIT_WORDS } from "../src/cli/exit-codes.ts"
+import { EXIT_DESCRIPTIONS } from "../src/cli/exit-codes.ts"
 import {
   COMMON_OPTIONS,
   type CommandSpec,
@@ -21,10 +24,10 @@ export function renderReference(): string {
   })
   return [
     "# The command line",
-    "Made from the program's own table of commands (`scripts/cli-reference.ts`); a test keeps it so. `s` is short for\n`schedule`, `r` for `run`. Every command has `--help`.",
+    "Generated from the table of commands by `scripts/cli-reference.ts`. `s` is short for `schedule`, `r` for `run`. Every command\nhas `--help`.",
     CONVENTIONS,
-    `## Exit codes\n\n| Code | Meaning |\n| --- | --- |\n${EXIT_WORDS.map(([code, words]) => `| ${code} | ${words} |`).join("\n")}`,
-    `## Options that many commands share\n\nCommands that use a store:\n\n${optionTable(STORE_OPTIONS)}\n\nCommands that print records:\n\n${optionTable(RECORD_OPTIONS)}\n\nAll commands:\n\n${optionTable(COMMON_OPTIONS)}`,
+    `## Exit codes\n\n| Code | Meaning |\n| --- | --- |\n${EXIT_DESCRIPTIONS.map(([code, description]) => `| ${code} | ${description} |`).join("\n")}`,
+    `## Shared options\n\nCommands that use a store:\n\n${optionTable(STORE_OPTIONS)}\n\nCommands that print records:\n\n${optionTable(RECORD_OPTIONS)}\n\nAll commands:\n\n${optionTable(COMMON_OPTIONS)}`,
     ...sections,
   ].join("\n\n")
 }
@@ -32,17 +35,18 @@ export function renderReference(): string {
 const CONVENTIONS = `## Conventions
 
 - **Streams**: data goes to standard output; progress, hints, warnings and errors go to standard error.
-- **Formats**: on a terminal a table that fits its width, tab-separated values in a pipe, \`--json\` for programs, \`-o csv\` for spreadsheets (a cell that would be a formula there begins with an apostrophe), \`-o name\` for \`xargs\`.
-- **Tables** are never wider than the terminal. Columns of little importance are left out, long texts are cut or stand below
-  their row. Ids are never cut: one that leaves no room stands on a line of its own. \`-o wide\` has all columns and cuts nothing.
-- **Names**: where several keys or ids may be given, \`-\` reads them from standard input, one a line.
-- **Times**: \`2026-03-29T02:30:00Z\`; \`2026-03-29 02:30\` in the schedule's zone, which is then said; \`tomorrow 9am\`; \`+2h\`; \`-1d\`.
+- **Formats**: on a terminal a table that fits its width, tab-separated values in a pipe, \`--json\` for programs, \`-o csv\` for spreadsheets (a
+  cell that would be a formula gets an apostrophe before it), \`-o name\` for \`xargs\`.
+- **Tables** are never wider than the terminal. Less important columns are left out, and long texts are cut or printed below their
+  row. Ids are never cut: an id that leaves no room gets a line of its own. \`-o wide\` prints all columns and cuts nothing.
+- **Names**: commands that take several ids read them from standard input with \`-\`, one per line.
+- **Times**: \`2026-03-29T02:30:00Z\`; \`2026-03-29 02:30\` in the schedule's time zone, which is then printed; \`tomorrow 9am\`; \`+2h\`; \`-1d\`.
 - **Durations**: \`90s\`, \`15m\`, \`1h30m\`, or ISO 8601.
-- **Ids**: a run may be named by the beginning of its id if no other recent run begins so.
-- **Questions** are asked only on a terminal. Elsewhere \`--yes\` has to say it, or the command exits with 2.
+- **Ids**: the beginning of a run id is enough if no other run id begins with it.
+- **Questions** are asked only on a terminal. Without a terminal, \`--yes\` is required, or the command exits with 2.
 - **Settings** come from the flag, then the environment (\`BELFRY_STORE\`, \`BELFRY_CONFIG\`), then the configuration, then the default.
 - **Colours**: \`--color\`, then \`FORCE_COLOR\`, \`NO_COLOR\` and \`TERM=dumb\`.
-- **Control characters** in data are shown as escapes; only \`run logs --raw\` prints them as they are.`
+- **Control characters** in data are printed as escapes. Only \`run logs --raw\` and \`run watch --raw\` print them unchanged.`
 
 function commandText(spec: CommandSpec): string {
   const args = spec.args ?? []
@@ -52,18 +56,18 @@ function commandText(spec: CommandSpec): string {
     ...(args.length === 0
       ? []
       : [
-          `| Argument | Meaning |\n| --- | --- |\n${args.map(({ name, words }) => `| \`${name}\` | ${escaped(words)} |`).join("\n")}\n`,
+          `| Argument | Meaning |\n| --- | --- |\n${args.map(({ name, description }) => `| \`${name}\` | ${escaped(description)} |`).join("\n")}\n`,
         ]),
     ...(spec.options === undefined ? [] : [`${optionTable(spec.options)}\n`]),
-    `\`\`\`sh\n${spec.examples.map(([command, words]) => `# ${words}\n${command}`).join("\n")}\n\`\`\`\n`,
+    `\`\`\`sh\n${spec.examples.map(([command, description]) => `# ${description}\n${command}`).join("\n")}\n\`\`\`\n`,
   ]
   return parts.join("\n")
 }
 
 function optionTable(options: readonly OptionSpec[]): string {
   const rows = options.map(
-    ({ flags, words, choices }) =>
-      `| \`${flags}\` | ${escaped(words)}${choices === undefined ? "" : `: ${choices.join(", ")}`} |`,
+    ({ flags, description, choices }) =>
+      `| \`${flags}\` | ${escaped(description)}${choices === undefined ? "" : `: ${choices.join(", ")}`} |`,
   )
   return `| Option | Meaning |\n| --- | --- |\n${rows.join("\n")}`
 }

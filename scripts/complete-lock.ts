@@ -1,8 +1,7 @@
 /**
- * Adds to package-lock.json the optional packages of other platforms that the registry in use doesn't carry. A lock file
- * written where only some platforms are mirrored leaves them out, and `npm ci` then refuses it everywhere. An entry that
- * names its platform is enough: npm passes over it here, and looks it up where it is wanted.
- * `npx tsx scripts/complete-lock.ts` after a change of dependencies.
+ * Adds the optional packages of other platforms to package-lock.json. A registry that mirrors only some platforms leaves them
+ * out, and `npm ci` then refuses the lock file on every machine. An entry with its platform is enough: npm ignores it on other
+ * platforms and looks it up on that platform. Run `npx tsx scripts/complete-lock.ts` after a change of dependencies.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,7 +28,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     )
       continue
     const free = placesFor(path, name).findLast((place) => lock.packages[place] === undefined)
-    if (free === undefined) throw new Error(`${path}: no place left for ${name}@${version}`)
+    if (free === undefined) throw new Error(`${path}: no free location for ${name}@${version}`)
     lock.packages[free] = {
       version,
       ...(entry.dev ? { dev: true } : {}),
@@ -43,7 +42,7 @@ const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : a 
 writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
 console.log(`${count} packages of other platforms added to package-lock.json`)
 
-/** Where a package's dependency is looked for: in its own folder first, then beside it, then beside those it is in. */
+/** The locations where npm looks for a dependency: the package's own folder first, then its parent folders. */
 function placesFor(path: string, name: string): readonly string[] {
   const parts = path.split(/\/?node_modules\//).filter(Boolean)
   const folders = parts.map((_, index) =>
@@ -55,7 +54,7 @@ function placesFor(path: string, name: string): readonly string[] {
   return [...folders, ""].map((folder) => `${folder}node_modules/${name}`)
 }
 
-/** Such packages are named after what they are for: `@biomejs/cli-linux-x64-musl`. */
+/** The platform is part of the package name: `@biomejs/cli-linux-x64-musl`. */
 function platformOf(name: string): Pick<Entry, "os" | "cpu" | "libc"> {
   const words = name.split(/[/-]/)
   const os = [

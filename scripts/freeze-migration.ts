@@ -1,7 +1,7 @@
 /**
- * Writes PostgreSQL's newest migration, which is composed from `src/stores/postgres/schema`, as the plain text that databases are
- * migrated by. Only for one that isn't released: `npx tsx scripts/freeze-migration.ts`. After a release, a change of the schema is
- * one more migration, and `test/stores/frozen-migrations.test.ts` keeps the released ones as they are.
+ * Writes the newest PostgreSQL migration as plain SQL text, composed from `src/stores/postgres/schema`. Only for a migration
+ * that is not released: `npx tsx scripts/freeze-migration.ts`. After a release, a change of the schema needs a new migration.
+ * `test/stores/frozen-migrations.test.ts` checks that released migrations don't change.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** Writes the table of options in `docs/reference/api.md` from the code: `npx tsx scripts/option-reference.ts`. */
+/** Generates the table of options in `docs/reference/api.md` from the code: `npx tsx scripts/option-reference.ts`. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { optionRows } from "../test/support/option-rows.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Runs the fast part of the suite on every Node line that Belfry supports. The binaries come from the package registry,
- * so nothing has to be installed on the machine: `npm run test:runtimes`, or `npm run test:runtimes -- 24` for one line.
+ * Runs the fast tests on every Node.js release line that Belfry supports. The binaries come from the package registry, so
+ * nothing has to be installed: `npm run test:runtimes`, or `npm run test:runtimes -- 24` for one line.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
@@ -9,13 +9,13 @@ import { join } from "node:path"
 const LINES = ["20", "22", "24", "26"]
 const CACHE = join(import.meta.dirname, "..", ".cache", "runtimes")
 
-const asked = process.argv.slice(2)
-const failed = (asked.length > 0 ? asked : LINES).filter((line) => !passesOn(line))
+const given = process.argv.slice(2)
+const failed = (given.length > 0 ? given : LINES).filter((line) => !passesOn(line))
 if (failed.length > 0) {
   console.error(`\nThe suite fails on Node ${failed.join(", ")}.`)
   process.exit(1)
 }
-console.log(`\nThe suite passes on Node ${(asked.length > 0 ? asked : LINES).join(", ")}.`)
+console.log(`\nThe suite passes on Node ${(given.length > 0 ? given : LINES).join(", ")}.`)
 
 function passesOn(line: string): boolean {
   const node = nodeOf(line)
@@ -26,7 +26,7 @@ function passesOn(line: string): boolean {
   return spawnSync(node, [vitest, "run", "--project", "fast*"], { stdio: "inherit" }).status === 0
 }
 
-/** The running Node if it is of that line, else one from the registry. */
+/** The running Node.js if it is of that line, else a binary from the registry. */
 function nodeOf(line: string): string {
   if (process.versions.node.startsWith(`${line}.`)) return process.execPath
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`

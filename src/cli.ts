@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line: `belfry`. */
 
-// Node 22 and later keep what they compiled: the program is loaded after this, so that all of it is. Node 20 can't.
+// Enables the compile cache of Node 22 and later (Node 20 has none). The program is imported afterwards, so all of it is cached.
 const { enableCompileCache } = (process.getBuiltinModule?.("node:module") ?? {}) as {
   enableCompileCache?: () => unknown
 }
@@ -11,5 +11,5 @@ const [{ main }, { processIo }] = await Promise.all([import("./cli/main.ts"), im
 
 process.exitCode = await main(process.argv.slice(2), processIo())
 
-// A module, although it imports only when it runs.
+// Makes this file a module: all its imports are dynamic, and top-level `await` needs a module.
 export {}

@@ -9,30 +9,30 @@ import type { AnyTask } from "./task/task.ts"
 import type { SqlFunctionsOptions } from "./tasks/sql/sql-functions.ts"
 import type { CommandDefinition, CommandTaskOptions, HttpTaskOptions } from "./tasks.ts"
 
-/** What `belfry.config.{ts,mjs,js,json,yaml}` may say. Flags and environment variables come before it. */
+/** The contents of `belfry.config.{ts,mjs,js,json,yaml}`. Flags and environment variables take precedence. */
 export interface Config {
-  /** An address such as `./belfry.db` or `redis://localhost/0?prefix=shop`, or a store that was made here. */
+  /** An address such as `./belfry.db` or `redis://localhost/0?prefix=shop`, or a store object. */
   readonly store?: string | Store
-  /** The tasks this program performs, beside the built-in ones. */
+  /** The tasks this program performs, in addition to the built-in ones. */
   readonly tasks?: readonly AnyTask[]
-  /** Reconciled with the store at each start: by `task.schedule(…)`, or as data that names the task. */
+  /** Reconciled with the store at each start. Each is made by `task.schedule(…)`, or is data that names its task. */
   readonly schedules?: readonly (DeclaredSchedule | ScheduleEntry)[]
-  /** Whose schedules these are. Several configurations on one store need one each. */
+  /** The owner of these schedules. If several configurations share a store, each needs its own owner. */
   readonly owner?: string
-  /** Rises with each deploy: programs of an older release leave the newer one's schedules alone. */
+  /** Increase it with each deploy. A program of an older release doesn't change schedules of a newer release. */
   readonly release?: number
-  /** Delete stored schedules of this owner that are no longer here. On if an `owner` is named. */
+  /** Delete stored schedules of this owner that are no longer declared here. Default true if `owner` is set. */
   readonly prune?: boolean
-  /** How many runs at once; 10 unless said. */
+  /** How many runs are performed at once. Default 10. */
   readonly concurrency?: number
   readonly lease?: Duration
   readonly pollInterval?: Duration
-  /** What running tasks get to finish when the program is told to stop; 30 seconds unless said. */
+  /** How long running tasks may take to finish when the program is told to stop. Default 30 seconds. */
   readonly stopTimeout?: Duration
   readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
-  /** Enables the built-in task `command`, for these commands and no others. */
+  /** Enables the built-in task `command`, for these commands only. */
   readonly commands?: Readonly<Record<string, CommandDefinition>>
-  /** Settings of the built-in task `command`: how long its commands have to end, and how much of their output is kept. */
+  /** Settings of the built-in task `command`, such as the time its commands get to end and how much output is kept. */
   readonly command?: Omit<CommandTaskOptions, "commands" | "name" | "clock">
   /** Settings of the built-in task `http`. */
   readonly http?: Omit<HttpTaskOptions, "name" | "clock">
@@ -42,14 +42,14 @@ export interface Config {
   readonly logger?: Logger
 }
 
-/** A schedule as data, as in the files of `belfry apply`. */
+/** A schedule as data, in the form that files for `belfry apply` use. */
 export interface ScheduleEntry extends ScheduleOptions {
   readonly id: string
   readonly task: string
   readonly payload?: unknown
 }
 
-/** Returns what it is given; its type lets an editor help. */
+/** Returns its argument. It exists for its type: editors complete and check the configuration. */
 export function defineConfig(config: Config): Config {
   return config
 }

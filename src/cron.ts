@@ -6,7 +6,7 @@ import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cro
 import { parseCron } from "./core/cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
-import { choice, instant, integer, made, numberBetween, record, required, text } from "./core/kinds.ts"
+import { choice, instant, integer, mapped, numberBetween, record, required, text } from "./core/kinds.ts"
 import { DST, OVERLAP_POLICY } from "./core/policies.ts"
 import { type Zone, zoneNamed } from "./core/zone.ts"
 
@@ -15,11 +15,11 @@ export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
 export { BelfryError } from "./core/errors.ts"
 
 export interface CronOptions extends Omit<CoreOptions, "anchor"> {
-  /** What `@every` counts from; without it, each question counts from the instant it asks about. */
+  /** The instant that `@every` counts from. Without it, each call counts from the instant it is given. */
   readonly anchor?: Date | string | number
 }
 
-/** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
+/** Parses an expression. Throws a `BelfryError` that names the field, the value, the range and the position. */
 export function parse(expression: string, options: CronOptions = {}): Cron {
   const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
   const given = withoutUndefined<CoreOptions>(checked(options, CRON_OPTIONS, source))
@@ -35,7 +35,7 @@ const CRON_OPTIONS = {
   anchor: instant,
 } satisfies Record<keyof CronOptions, Kind<unknown>>
 
-/** The first occurrence strictly after the given time, or null if none is left before year 10000. */
+/** The first occurrence strictly after the given time, or null if there is none before year 10000. */
 export function next(cron: Cron, after: Date | string | number): Date | null {
   return toDate(nextOccurrence(parsed(cron, "next"), parseInstant(after, "time")))
 }
@@ -50,7 +50,7 @@ export interface Range {
   readonly after: Date | string | number
   /** Included. */
   readonly until?: Date | string | number
-  /** At most this many, up to 100,000; 1,000 unless said. */
+  /** The maximum number of occurrences, up to 100,000. Default 1,000. */
   readonly limit?: number
 }
 
@@ -74,19 +74,19 @@ export function occurrences(cron: Cron, range: Range): Date[] {
   return found
 }
 
-/** The expression in English, in its own zone: `At 09:00 on Monday`. */
+/** The expression in English, in its own time zone: `At 09:00 on Monday`. */
 export function describe(cron: Cron): string {
   return describeCron(parsed(cron, "describe"))
 }
 
 export interface LintFacts extends Omit<CoreLintFacts, "until"> {
-  /** Which dates are next: dates in messages are counted from here. */
+  /** Dates in messages are the next ones after this instant. */
   readonly now: Date | string | number
   /** When the schedule ends. */
   readonly until?: Date | string | number
 }
 
-/** What may not be what its author meant. Lints about a schedule's runs come only with the facts they need. */
+/** Reports what the author probably didn't intend. Lints about a schedule's runs need the matching fact in `facts`. */
 export function lint(cron: Cron, facts: LintFacts): Lint[] {
   const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
   const { now, ...rest } = checked(facts, LINT_FACTS, source)
@@ -99,25 +99,25 @@ const MS = numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of milliseconds")
 const LINT_FACTS = {
   now: required(instant),
   until: instant,
-  sameMinute: made(
+  sameMinute: mapped(
     record({ others: required(COUNT), freeMinute: integer(0, 59) }),
     withoutUndefined<NonNullable<CoreLintFacts["sameMinute"]>>,
   ),
-  duration: made(
+  duration: mapped(
     record({ p50Ms: MS, p95Ms: required(MS), overlap: required(OVERLAP_POLICY) }),
     withoutUndefined<NonNullable<CoreLintFacts["duration"]>>,
   ),
   runsLeft: COUNT,
 } satisfies Record<keyof LintFacts, Kind<unknown>>
 
-/** Text is a likely mistake here: it has to be parsed first. */
+/** Checks that `cron` was parsed: passing the expression's text is a likely mistake. */
 function parsed(cron: unknown, subject: string): Cron {
   const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject }
   return checkedValue(cron, required(PARSED), { source, option: "cron" })
 }
 
 const PARSED: Kind<Cron> = {
-  allowed: "what `parse` returns",
+  allowed: "the result of `parse`",
   read(value, at) {
     const { kind, everyMs, zone } = Object(value) as {
       kind?: unknown
@@ -131,7 +131,7 @@ const PARSED: Kind<Cron> = {
   },
 }
 
-/** What wasn't given isn't there at all. */
+/** Removes options that were not given, so that defaults apply. */
 function withoutUndefined<Given extends object>(
   read: {
     readonly [Name in keyof Given]: Given[Name] | undefined

@@ -37,14 +37,14 @@ export type { ScheduleChanges } from "./scheduler/schedules/schedule-options.ts"
 export type { Schedules } from "./scheduler/schedules/schedules.ts"
 export type {
   BackfillOptions,
-  Because,
+  ChangeReason,
   CreateOptions,
   PauseOptions,
   ScheduleQuery,
   ScheduleSelection,
 } from "./scheduler/schedules/steering-options.ts"
 export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/schedules/trigger.ts"
-export type { Found } from "./scheduler/search.ts"
+export type { SearchResult } from "./scheduler/search.ts"
 export type {
   MeasureView,
   RunStatistics,

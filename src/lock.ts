@@ -1,4 +1,4 @@
-/** A lock by itself, on the database you already have: `belfry/lock`. */
+/** Distributed locks on the database you already have, without a scheduler: `belfry/lock`. */
 export type { Duration } from "./core/duration.ts"
 export { BelfryError } from "./core/errors.ts"
 export type { AcquireAnswer, LockBackend } from "./lock/backend.ts"

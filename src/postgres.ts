@@ -1,4 +1,4 @@
-/** The PostgreSQL store, and functions of the database as tasks: `belfry/postgres`. */
+/** The PostgreSQL store, and database functions as tasks: `belfry/postgres`. */
 export type { Check } from "./core/check.ts"
 export type { Inspection } from "./store/inspection.ts"
 export type { Pool, Queryable } from "./stores/postgres/client.ts"

@@ -1,4 +1,4 @@
-/** The Redis store, which is also for Valkey: `belfry/redis`. */
+/** The store for Redis and Valkey: `belfry/redis`. */
 export type { Check } from "./core/check.ts"
 export type { Inspection } from "./store/inspection.ts"
 export type { RedisClient } from "./stores/redis/client.ts"

@@ -1,4 +1,4 @@
-/** For those who write a store of their own: the contract, the records it keeps, and the proof. `belfry/store`. */
+/** For authors of stores: the contract, the records a store keeps, and the conformance suite. `belfry/store`. */
 export type { RetryPolicy } from "./core/backoff.ts"
 export type { DstPolicy } from "./core/cron/cron.ts"
 export type { Document, NewDocument } from "./core/document.ts"

@@ -1,4 +1,4 @@
-/** For users' tests: `belfry/testing`. */
+/** A scheduler and a virtual clock for users' tests: `belfry/testing`. */
 export {
   createTestScheduler,
   type TestScheduler,

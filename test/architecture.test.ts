@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, test } from "vitest"
 
-/** Reads the source as text and keeps DESIGN section 3 true: arrows never turn back. */
+// These tests read the source as text and check the rules of DESIGN section 3.
 
 const SRC = fileURLToPath(new URL("../src", import.meta.url))
 
@@ -23,7 +23,7 @@ const sources: readonly Source[] = readdirSync(SRC, { recursive: true, encoding:
     return { path, text, lines: text.split("\n").length - 1 }
   })
 
-/** What a file imports: paths from `src/`, or module names as they are. */
+/** The imports of a file: paths from `src/`, or names of modules. */
 function importsOf({ path, text }: Source): readonly string[] {
   const specifiers = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"([^"\s]+)"/g)].map(
     (match) => match[1]!,
@@ -33,27 +33,27 @@ function importsOf({ path, text }: Source): readonly string[] {
   )
 }
 
-/** The layer a path belongs to: `core`, `stores/memory`, `engine`; a file directly in `src/` is a face. */
+/** The layer of a path: `core`, `stores/memory`, `engine`. A file directly in `src/` is in the layer `entry`. */
 function layerOf(path: string): string {
   const [first, second] = path.split("/") as [string, string | undefined]
-  if (second === undefined) return "face"
+  if (second === undefined) return "entry"
   if (first === "store" && second.startsWith("laws")) return "laws"
   return first === "stores" ? `${first}/${second}` : first
 }
 
 const node = (module: string) => `node:${module}`
 
-/** Which layers, and which of Node's modules, each layer may use beside itself. */
+/** The other layers and the modules that each layer may import. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  // Time, chance and the log of a process.
+  // The clock, random numbers and the log of a process.
   runtime: ["core", "node:crypto", "node:fs"],
   store: ["core"],
   laws: ["core", "store", "node:assert/strict"],
-  // The contract of locks, and what users hold of it.
+  // The contract of locks, and the objects that users get from it.
   lock: ["core", "runtime", "node:assert/strict"],
   stores: ["core", "runtime", "store", "lock", "stores/kit"],
-  // What several stores have in common; it knows none of them.
+  // Code shared by several stores. It imports none of them.
   "stores/kit": ["core", "store"],
   "stores/sqlite": [
     "core",
@@ -73,7 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core",
     "runtime",
     "task",
-    // `sqlFunctions` connects as the store does.
+    // `sqlFunctions` connects in the same way as the store.
     "stores/postgres",
     ...[
       "child_process",
@@ -88,13 +88,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ].map(node),
   ],
   testing: ["core", "runtime", "store", "task", "engine", "scheduler", "stores/memory"],
-  // Stores and ready-made tasks only through their faces, so that one implementation can also speak to a server.
+  // Stores and ready-made tasks are imported only through their entry points, so that a server can take their place.
   cli: [
-    ...["core", "runtime", "store", "task", "engine", "scheduler", "stores/memory", "face"],
+    ...["core", "runtime", "store", "task", "engine", "scheduler", "stores/memory", "entry"],
     ...["commander", "jiti", "yaml"],
     ...["child_process", "fs", "os", "path", "readline/promises", "url", "util"].map(node),
   ],
-  face: [
+  entry: [
     "core",
     "runtime",
     "store",
@@ -113,7 +113,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Comments and texts name things that code may not. */
+/** The code without comments and string contents, which may contain names that code may not use. */
 function codeOf(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -125,10 +125,10 @@ function offenders(pattern: RegExp, among: readonly Source[], read = codeOf): re
   return among.filter(({ text }) => pattern.test(read(text))).map(({ path }) => path)
 }
 
-describe("the direction of dependency", () => {
+describe("the direction of dependencies", () => {
   for (const source of sources) {
     const layer = layerOf(source.path)
-    test(`src/${source.path} imports only what its layer may`, () => {
+    test(`src/${source.path} imports only layers and modules that its layer may import`, () => {
       const allowed = MAY_IMPORT[layer] ?? (layer.startsWith("stores/") ? MAY_IMPORT["stores"] : undefined)
       assert.ok(allowed !== undefined, `layer "${layer}" is not in DESIGN section 3`)
 
@@ -142,7 +142,7 @@ describe("the direction of dependency", () => {
     })
   }
 
-  test("the reading of imports finds what it should", () => {
+  test("importsOf finds every form of import", () => {
     const text =
       'import { a } from "../core/a.ts"\nexport type * from "./b.ts"\nimport "node:fs"\nawait import("pg")'
 
@@ -152,7 +152,7 @@ describe("the direction of dependency", () => {
   })
 })
 
-describe("time and chance", () => {
+describe("time and random numbers", () => {
   const FORBIDDEN: readonly RegExp[] = [
     /\bDate\.now\b/,
     /\bnew Date\(\s*\)/,
@@ -165,47 +165,47 @@ describe("time and chance", () => {
     /\bprocess\.hrtime\b/,
   ]
   for (const pattern of FORBIDDEN) {
-    test(`only runtime/clock.ts names ${pattern.source.replaceAll(/\\[bs]\*?|\\/g, "")}`, () => {
+    test(`only runtime/clock.ts uses ${pattern.source.replaceAll(/\\[bs]\*?|\\/g, "")}`, () => {
       const elsewhere = sources.filter(({ path }) => path !== "runtime/clock.ts")
 
       assert.deepEqual(offenders(pattern, elsewhere), [])
     })
   }
 
-  test("core reads no environment and does no input or output", () => {
+  test("core neither reads the environment nor does input or output", () => {
     const core = sources.filter(({ path }) => path.startsWith("core/"))
 
     assert.deepEqual(
-      offenders(/\bprocess\b|\bconsole\b|\bfetch\(|\bsetImmediate\b|\bqueueMicrotask\b/, core),
+      offenders(/\bprocess[.[]|\bconsole\b|\bfetch\(|\bsetImmediate\b|\bqueueMicrotask\b/, core),
       [],
     )
   })
 })
 
 describe("house style", () => {
-  test("nothing is left to be done later", () => {
+  test("no source file contains TODO, FIXME, HACK or XXX", () => {
     assert.deepEqual(
       offenders(/\b(TODO|FIXME|HACK|XXX)\b/, sources, (text) => text),
       [],
     )
   })
 
-  test("named exports only; no enums, no namespaces", () => {
+  test("no source file has a default export, an enum or a namespace", () => {
     assert.deepEqual(offenders(/\bexport default\b|\bnamespace \w+ \{|\benum \w+ \{/, sources), [])
   })
 
-  test("no file is longer than 400 lines, and nine in ten are shorter than 250", () => {
-    // A frozen migration is a text that databases are given, and nobody edits it.
-    const read = sources.filter(({ path }) => !/^stores\/\w+\/migrations\/\d+\.ts$/.test(path))
-    const long = read.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path}: ${lines}`)
-    const sorted = read.map(({ lines }) => lines).sort((a, b) => a - b)
+  test("no source file is longer than 400 lines, and 90% are shorter than 250", () => {
+    // Released migrations are never edited.
+    const counted = sources.filter(({ path }) => !/^stores\/\w+\/migrations\/\d+\.ts$/.test(path))
+    const long = counted.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path}: ${lines}`)
+    const sorted = counted.map(({ lines }) => lines).sort((a, b) => a - b)
     const p90 = sorted[Math.floor(sorted.length * 0.9)]!
 
     assert.deepEqual(long, [])
     assert.ok(p90 < 250, `the 90th percentile is ${p90} lines`)
   })
 
-  test("no file or class has a name that says nothing", () => {
+  test("no source file or class has a vague name such as utils or Manager", () => {
     const names = sources.map(({ path }) => path.split("/").at(-1)!)
 
     assert.deepEqual(
@@ -230,7 +230,7 @@ describe("house style", () => {
     assert.deepEqual(inRoot.sort(), published.sort())
   })
 
-  test("files are named in kebab-case", () => {
+  test("source files are named in kebab-case", () => {
     const odd = sources.filter(
       ({ path }) => !path.split("/").every((part) => /^[a-z0-9-]+(\.ts)?$/.test(part)),
     )

@@ -6,7 +6,7 @@ import ts from "typescript"
 import { afterAll, test } from "vitest"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
-/** Inside the project, for the packages that blocks import. Each process has its own. */
+/** This folder is in the project so that blocks can import its packages. Each process has its own folder. */
 const CACHE = join(ROOT, `.cache/docs-code-${process.pid}`)
 const BLOCKS = join(CACHE, "blocks")
 const PRELUDE_FILE = join(CACHE, "prelude.d.ts")
@@ -21,11 +21,11 @@ const SOURCES = [
   "redis",
   "config",
   "lock",
-].map((door) => join(ROOT, `src/${door}.ts`))
+].map((entry) => join(ROOT, `src/${entry}.ts`))
 
 afterAll(() => rmSync(CACHE, { recursive: true, force: true }))
 
-/** What blocks may speak of without saying it again; a block's own declarations come first. */
+/** Declarations that blocks may use. A block's own declarations take precedence. */
 const PRELUDE = `
 declare const scheduler: import("belfry").Scheduler
 declare const store: import("belfry").Store
@@ -40,7 +40,7 @@ declare function connect(url: string): Promise<MyClient>
 declare const warehouse: { load(about: { day: string; signal: AbortSignal }): Promise<number> }
 `
 
-/** What a block imports as its reader's own file. */
+/** A file of the reader that a block imports. */
 const MY_STORE = `export declare function createMyStore(client: MyClient): import("belfry/store").Store`
 
 test("every TypeScript block in the documentation compiles", () => {
@@ -56,7 +56,7 @@ test("every TypeScript block in the documentation compiles", () => {
   )
 })
 
-test("every link between pages of the documentation leads somewhere", () => {
+test("every link between pages of the documentation has an existing target", () => {
   const broken = pages().flatMap((page) =>
     linksOf(page)
       .filter((link) => !exists(join(dirname(page), link)))
@@ -66,7 +66,7 @@ test("every link between pages of the documentation leads somewhere", () => {
   assert.deepEqual(broken, [])
 })
 
-test("every test named for a requirement is there", () => {
+test("every test file named in docs/requirements.md exists", () => {
   const requirements = readFileSync(join(ROOT, "docs/requirements.md"), "utf8")
   const named = [...requirements.matchAll(/`((?:core|engine|scheduler|test|bench)\/[\w./-]+)`/g)].map(
     ([, path]) => path!.replace(/^core\//, "src/core/").replace(/^(engine|scheduler)\//, "test/$1/"),
@@ -79,7 +79,7 @@ test("every test named for a requirement is there", () => {
   )
 })
 
-test("every export is in the reference", () => {
+test("every export of the package is in docs/reference/api.md", () => {
   const reference = readFileSync(join(ROOT, "docs/reference/api.md"), "utf8")
   const named = new Set(
     [...reference.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
@@ -134,15 +134,15 @@ function compiled(): NonNullable<typeof once> {
 function programOf(files: readonly string[]): ts.Program {
   const config = ts.readConfigFile(join(ROOT, "tsconfig.json"), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT)
-  // A block shows one thing; what it makes is often used by the reader only.
+  // A block often declares a name that only the reader's code would use.
   return ts.createProgram(files, { ...options, noUnusedLocals: false, noUnusedParameters: false })
 }
 
 function exportsOf(program: ts.Program, files: readonly string[]): readonly string[] {
   const checker = program.getTypeChecker()
   return files.flatMap((file) => {
-    const door = checker.getSymbolAtLocation(program.getSourceFile(file)!)!
-    return checker.getExportsOfModule(door).map((symbol) => symbol.name)
+    const entry = checker.getSymbolAtLocation(program.getSourceFile(file)!)!
+    return checker.getExportsOfModule(entry).map((symbol) => symbol.name)
   })
 }
 

@@ -35,6 +35,6 @@ test.each([
   ["README.md", `[${inWords(laws)} laws]`],
   ["README.md", `must notice ${bugs} bugs`],
   ["docs/internals/simulation.md", `holds ${bugs} bugs`],
-])("%s counts what there is: %j", (path, words) => {
+])("%s has the correct count: %j", (path, words) => {
   assert.ok(read(path).toLowerCase().includes(words.toLowerCase()), `${path} doesn't say "${words}"`)
 })

@@ -13,13 +13,13 @@ const rows = page
     return { code: code!.replaceAll("`", ""), status: Number(status), when: when!, remedy: remedy! }
   })
 
-test("docs/reference/errors.md lists exactly the codes there are, with status and remedy", () => {
+test("docs/reference/errors.md lists exactly the existing error codes, with status and remedy", () => {
   const listed = Object.fromEntries(rows.map(({ code, status, remedy }) => [code, { status, remedy }]))
 
   assert.deepEqual(listed, ERRORS)
   assert.equal(rows.length, Object.keys(ERRORS).length, "no code is listed twice")
 })
 
-test("each code is told with a sentence that says when it happens", () => {
+test("docs/reference/errors.md has a sentence for each error code that says when it happens", () => {
   for (const { code, when } of rows) assert.match(when, /^[A-Z`].{20,}\.$/, code)
 })

@@ -13,15 +13,15 @@ import * as testing from "belfry/testing"
 import { describe, test } from "vitest"
 import { commandTask } from "../src/tasks.ts"
 
-/** An option whose name is misspelt would be a policy that silently isn't there. So every public function is asked. */
+// A misspelt option that is ignored would be a policy that silently doesn't apply. So every public function is called with one.
 
 type Call = (options: never) => unknown
 
-/** Why a function isn't asked. */
+/** Reasons why a function isn't called with an unknown option. */
 const NO_OPTIONS = "it takes no object of options"
-const AT_RUN_TIME = "it is made while a task fails, and must not fail for another reason"
-const WHEN_READ = "it only passes on what it is given; the program checks it when it reads the file"
-const FOR_STORES = "it is for the authors of stores, and takes records"
+const AT_RUN_TIME = "it is created while a task fails, and must not throw another error"
+const WHEN_READ = "it returns its argument unchanged; the CLI checks the options when it reads the file"
+const FOR_STORES = "it is for authors of stores and takes records"
 
 const scheduler = createScheduler({ store: memory(), logger: silentLogger })
 const { schedules, runs, journal } = scheduler
@@ -31,12 +31,12 @@ const every = cron.parse("@hourly")
 const range = { from: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" }
 const DAILY = { task: "t", cron: "@daily" } as const
 const url = "postgres://localhost/x"
-const pool = { connect: () => assert.fail("it was used") }
+const pool = { connect: () => assert.fail("the pool was used") }
 
 const SOURCES: readonly (readonly [
   name: string,
   all: object,
-  asked: Readonly<Record<string, Call>>,
+  called: Readonly<Record<string, Call>>,
   others: Readonly<Record<string, string>>,
 ])[] = [
   [
@@ -218,14 +218,14 @@ const SOURCES: readonly (readonly [
   ["belfry/store", store, {}, Object.fromEntries(functionsOf(store).map((name) => [name, FOR_STORES]))],
 ]
 
-for (const [name, all, asked, others] of SOURCES) {
+for (const [name, all, called, others] of SOURCES) {
   describe(name, () => {
-    test("each of its functions is asked here, or has a reason not to be", () => {
-      assert.deepEqual(functionsOf(all), [...Object.keys(asked), ...Object.keys(others)].sort())
+    test(`each function of ${name} is called with an unknown option, or has a reason not to be`, () => {
+      assert.deepEqual(functionsOf(all), [...Object.keys(called), ...Object.keys(others)].sort())
     })
 
-    for (const [method, call] of Object.entries(asked)) {
-      test(`${method} refuses an option that it doesn't have, by its name`, async () => {
+    for (const [method, call] of Object.entries(called)) {
+      test(`${method} of ${name} refuses an unknown option with its name`, async () => {
         await assert.rejects(
           async () => call({ unheardOf: 1 } as never),
           (error) => {
@@ -245,7 +245,7 @@ function functionsOf(all: object): readonly string[] {
     .sort()
 }
 
-/** What its class offers. */
+/** The methods of the object's class. */
 function methodsOf(object: object): object {
   const prototype: object = Object.getPrototypeOf(object)
   const methods = Object.entries(Object.getOwnPropertyDescriptors(prototype))

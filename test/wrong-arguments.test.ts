@@ -8,32 +8,32 @@ import { commandTask, httpTask } from "belfry/tasks"
 import { createTestScheduler, createVirtualClock } from "belfry/testing"
 import { describe, test } from "vitest"
 
-/** What is passed by mistake is refused in Belfry's words, with the name of the option: never by JavaScript, never silently. */
+// A wrong argument is refused with a BelfryError that names the option, neither ignored nor refused by a TypeError of JavaScript.
 
 type Case = readonly [title: string, call: () => unknown, option: string]
 
 const scheduler = createScheduler({ store: memory(), logger: silentLogger })
 const { schedules, runs } = scheduler
 const task = defineTask({ name: "t", run: () => undefined })
-const kit = () => createTestScheduler({ tasks: [task] })
-/** As a program without types would pass it. */
+const aTestScheduler = () => createTestScheduler({ tasks: [task] })
+/** A value as a program without types could pass it. */
 const wrong = (value: unknown) => value as never
-const some = { task: "t", every: "1h" } as const
+const HOURLY = { task: "t", every: "1h" } as const
 
-describe("where a store or locks are made", () => {
+describe("stores and locks", () => {
   cases([
     ["redis without a server", () => redis(wrong(undefined)), "server"],
-    ["redis by an object of options", () => redis(wrong({ url: "redis://h" })), "server"],
-    ["redis by a URL object", () => redis(wrong(new URL("redis://h"))), "server"],
+    ["redis with an object of options", () => redis(wrong({ url: "redis://h" })), "server"],
+    ["redis with a URL object", () => redis(wrong(new URL("redis://h"))), "server"],
     ["redis with a NUL in the address", () => redis("a\0b"), "server"],
-    ["redis with a % that begins no character", () => redis("redis://:p%ss@h/0"), "url"],
-    ["redis with a database that is no number", () => redis("redis://h/abc"), "url"],
-    ["redisLocks by an object of options", () => redisLocks(wrong({ url: "redis://h" })), "urlOrClient"],
-    ["postgres by another kind of address", () => postgres("no"), "url"],
-    ["postgres by blanks", () => postgres(" "), "url"],
-    ["postgres by an address without //", () => postgres("postgres:bob:secret@h"), "url"],
+    ["redis with an invalid % escape in the address", () => redis("redis://:p%ss@h/0"), "url"],
+    ["redis with a database that isn't a number", () => redis("redis://h/abc"), "url"],
+    ["redisLocks with an object of options", () => redisLocks(wrong({ url: "redis://h" })), "urlOrClient"],
+    ["postgres with an address of another kind", () => postgres("no"), "url"],
+    ["postgres with a blank address", () => postgres(" "), "url"],
+    ["postgres with an address without //", () => postgres("postgres:bob:secret@h"), "url"],
     ["postgres with an unknown parameter", () => postgres("postgres://h/d?belfry_shcema=x"), "url"],
-    ["postgres with a schema that is no name", () => postgres("postgres://h/d?belfry_schema=A-b"), "schema"],
+    ["postgres with an invalid schema name", () => postgres("postgres://h/d?belfry_schema=A-b"), "schema"],
     [
       "postgres with a second argument",
       () => callWith(postgres, "postgres://h/d", { schema: "x" }),
@@ -41,23 +41,23 @@ describe("where a store or locks are made", () => {
     ],
     ["postgresLocks without a server", () => postgresLocks(wrong(undefined)), "urlOrPool"],
     [
-      "postgresLocks by an object of options",
+      "postgresLocks with an object of options",
       () => postgresLocks(wrong({ url: "postgres://h" })),
       "urlOrPool",
     ],
-    ["postgresLocks by a number", () => postgresLocks(wrong(5)), "urlOrPool"],
-    ["inspect of PostgreSQL by another kind of address", () => inspectPostgres("no"), "url"],
+    ["postgresLocks with a number", () => postgresLocks(wrong(5)), "urlOrPool"],
+    ["inspect of PostgreSQL with an address of another kind", () => inspectPostgres("no"), "url"],
     ["sqlite with a second argument", () => callWith(sqlite, ":memory:", { durability: "full" }), "options"],
     ["sqliteLocks without a path", () => sqliteLocks(wrong(undefined)), "path"],
-    ["sqliteLocks by an object of options", () => sqliteLocks(wrong({ path: "x" })), "path"],
+    ["sqliteLocks with an object of options", () => sqliteLocks(wrong({ path: "x" })), "path"],
     ["sqliteLocks with a second argument", () => callWith(sqliteLocks, "x.db", {}), "options"],
-    ["inspect of SQLite by a number", () => inspectSqlite(wrong(5)), "path"],
+    ["inspect of SQLite with a number", () => inspectSqlite(wrong(5)), "path"],
     ["memory with options", () => callWith(memory, { path: "x" }), "options"],
     ["memoryLocks with options", () => callWith(memoryLocks, {}), "options"],
   ])
 })
 
-describe("where something else than an object of options comes", () => {
+describe("values in place of an object of options", () => {
   const others = [Promise.resolve({}), new Map(), new Set(), new Date(0), /x/, new Error("x"), [], "x", 5]
   cases([
     [
@@ -70,38 +70,42 @@ describe("where something else than an object of options comes", () => {
       const given = wrong(other)
       const kind = Object.prototype.toString.call(other)
       return [
-        [`enqueue: ${kind}`, () => scheduler.enqueue("t", given), "options"],
-        [`schedules.create: ${kind}`, () => schedules.create("s", given), "options"],
-        [`schedules.update: ${kind}`, () => schedules.update("s", given, { ifRevision: 1 }), "changes"],
-        [`schedules.trigger: ${kind}`, () => schedules.trigger("s", given), "options"],
-        [`schedules.preview: ${kind}`, () => schedules.preview("s", 1, given), "options"],
-        [`runs.list: ${kind}`, () => runs.list(given), "options"],
-        [`stop: ${kind}`, () => createScheduler({ store: memory() }).stop(given), "options"],
-        [`createScheduler: ${kind}`, () => createScheduler(given), "options"],
+        [`enqueue with ${kind}`, () => scheduler.enqueue("t", given), "options"],
+        [`schedules.create with ${kind}`, () => schedules.create("s", given), "options"],
+        [`schedules.update with ${kind}`, () => schedules.update("s", given, { ifRevision: 1 }), "changes"],
+        [`schedules.trigger with ${kind}`, () => schedules.trigger("s", given), "options"],
+        [`schedules.preview with ${kind}`, () => schedules.preview("s", 1, given), "options"],
+        [`runs.list with ${kind}`, () => runs.list(given), "options"],
+        [`stop with ${kind}`, () => createScheduler({ store: memory() }).stop(given), "options"],
+        [`createScheduler with ${kind}`, () => createScheduler(given), "options"],
         [
-          `createScheduler, hooks: ${kind}`,
+          `createScheduler with hooks ${kind}`,
           () => createScheduler({ store: memory(), hooks: given }),
           "hooks",
         ],
-        [`defineTask, retry: ${kind}`, () => defineTask({ name: "t", run() {}, retry: given }), "retry"],
-        [`task.schedule: ${kind}`, () => task.schedule("s", given), "options"],
+        [`defineTask with retry ${kind}`, () => defineTask({ name: "t", run() {}, retry: given }), "retry"],
+        [`task.schedule with ${kind}`, () => task.schedule("s", given), "options"],
       ]
     }),
   ])
 })
 
-describe("where a task is named", () => {
+describe("values in place of a task", () => {
   const notTasks = [{ name: "t" }, new Error("t"), {}, new Map([["name", "t"]])]
   cases(
     notTasks.flatMap((given, index): readonly Case[] => [
-      [`schedules.create, ${index}`, () => schedules.create("s", { ...some, task: wrong(given) }), "task"],
-      [`enqueue, ${index}`, () => scheduler.enqueue(wrong(given)), "task"],
-      [`runs.list, ${index}`, () => runs.list({ task: wrong(given) }), "task"],
+      [
+        `schedules.create with notTasks[${index}]`,
+        () => schedules.create("s", { ...HOURLY, task: wrong(given) }),
+        "task",
+      ],
+      [`enqueue with notTasks[${index}]`, () => scheduler.enqueue(wrong(given)), "task"],
+      [`runs.list with notTasks[${index}]`, () => runs.list({ task: wrong(given) }), "task"],
     ]),
   )
 })
 
-describe("where a payload can't be written as JSON", () => {
+describe("payloads that can't be written as JSON", () => {
   const payloads = [
     new Map(),
     new Set(),
@@ -115,22 +119,22 @@ describe("where a payload can't be written as JSON", () => {
     payloads.flatMap((payload): readonly Case[] => {
       const kind = Object.prototype.toString.call(payload)
       return [
-        [`enqueue: ${kind}`, () => scheduler.enqueue("t", { payload: payload }), "payload"],
+        [`enqueue with the payload ${kind}`, () => scheduler.enqueue("t", { payload: payload }), "payload"],
         [
-          `enqueue, inside: ${kind}`,
+          `enqueue with a payload that contains ${kind}`,
           () => scheduler.enqueue("t", { payload: { deep: [payload] } }),
           "payload",
         ],
         [
-          `schedules.create: ${kind}`,
-          () => schedules.create("s", { ...some, payload: wrong(payload) }),
+          `schedules.create with the payload ${kind}`,
+          () => schedules.create("s", { ...HOURLY, payload: wrong(payload) }),
           "payload",
         ],
       ]
     }),
   )
 
-  test("what it can say is kept: dates, boxed values and instances", async () => {
+  test("a payload of dates, boxed values and class instances is stored as JSON", async () => {
     class Point {
       x = 1
     }
@@ -143,27 +147,39 @@ describe("where a payload can't be written as JSON", () => {
   })
 })
 
-describe("where a value has passed, or isn't allowed", () => {
+describe("values that are past or not allowed", () => {
   cases([
-    ["endsAt", () => schedules.create("s", { task: "t", cron: "0 0 1 1 *", endsAt: 0 }), "endsAt"],
-    ["at", () => schedules.create("s", { task: "t", at: 0 }), "at"],
     [
-      "pause until",
-      async () => schedules.pause((await schedules.create("p", some)).id, { until: 0 }),
+      "schedules.create with endsAt in the past",
+      () => schedules.create("s", { task: "t", cron: "0 0 1 1 *", endsAt: 0 }),
+      "endsAt",
+    ],
+    ["schedules.create with at in the past", () => schedules.create("s", { task: "t", at: 0 }), "at"],
+    [
+      "schedules.pause with until in the past",
+      async () => schedules.pause((await schedules.create("p", HOURLY)).id, { until: 0 }),
       "until",
     ],
-    ["a lock's name", () => createLocks(memoryLocks()).acquire(""), "name"],
-    ["allowNet", () => httpTask({ allowNet: ["no net"] }), "allowNet"],
-    ["argv", () => commandTask({ commands: { a: { argv: wrong("ls") } } }), "argv"],
-    ["args", () => commandTask({ commands: { a: { argv: ["ls"], args: wrong(new Map()) } } }), "args"],
-    ["schemas", () => sqlFunctions({ url: "postgres://h/d", schemas: [] }), "schemas"],
-    ["a virtual clock's start", () => createVirtualClock(wrong("soon")), "startAt"],
-    ["a virtual clock's seed", () => createVirtualClock(0, wrong(Symbol("x"))), "seed"],
-    ["the kit's query", async () => (await kit()).waitFor(wrong(new Map())), "query"],
+    ["acquire with an empty name", () => createLocks(memoryLocks()).acquire(""), "name"],
+    ["httpTask with an invalid allowNet", () => httpTask({ allowNet: ["no net"] }), "allowNet"],
+    [
+      "commandTask with argv that isn't a list",
+      () => commandTask({ commands: { a: { argv: wrong("ls") } } }),
+      "argv",
+    ],
+    [
+      "commandTask with a Map as args",
+      () => commandTask({ commands: { a: { argv: ["ls"], args: wrong(new Map()) } } }),
+      "args",
+    ],
+    ["sqlFunctions without schemas", () => sqlFunctions({ url: "postgres://h/d", schemas: [] }), "schemas"],
+    ["createVirtualClock with an invalid start", () => createVirtualClock(wrong("soon")), "startAt"],
+    ["createVirtualClock with a symbol as seed", () => createVirtualClock(0, wrong(Symbol("x"))), "seed"],
+    ["waitFor with a Map as query", async () => (await aTestScheduler()).waitFor(wrong(new Map())), "query"],
   ])
 
-  test("a test that waits for any run may name none", async () => {
-    const test = await kit()
+  test("waitFor without a query waits for any run", async () => {
+    const test = await aTestScheduler()
     await test.scheduler.enqueue(task)
 
     assert.equal((await test.waitFor(wrong(undefined))).task, "t")
@@ -172,7 +188,7 @@ describe("where a value has passed, or isn't allowed", () => {
 })
 
 function cases(all: readonly Case[]): void {
-  test.each(all)("%s", async (_title, call, option) => {
+  test.each(all)("%s is refused, and the error names the option", async (_title, call, option) => {
     await assert.rejects(
       async () => call(),
       (error) => {

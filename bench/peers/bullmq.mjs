@@ -1,7 +1,7 @@
 /**
- * One process of BullMQ: a program that `shared/contender.ts` starts. Concurrency and bulk adding are what its documentation
- * names for throughput; ended jobs are removed, which is less work for it than to keep them. The number is the best of those
- * tried here.
+ * One process of BullMQ: a program that `shared/contender.ts` starts. Its documentation recommends concurrency and bulk adds for
+ * throughput. Finished jobs are removed, which is less work for BullMQ than to keep them. The concurrency is the best of the
+ * values tried here.
  */
 import { Queue, Worker } from "bullmq"
 import { answer, inFlight, Stopwatch, timed } from "../shared/answering.ts"

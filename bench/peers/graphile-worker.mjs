@@ -1,6 +1,6 @@
 /**
- * One process of graphile-worker: a program that `shared/contender.ts` starts. The settings are those its documentation
- * names for most throughput (https://worker.graphile.org/docs/performance); for runs, with larger numbers, which did better
+ * One process of graphile-worker: a program that `shared/contender.ts` starts. The settings are those that its documentation
+ * recommends for throughput (https://worker.graphile.org/docs/performance). For runs the numbers are larger, which was faster
  * here.
  */
 import { Logger, makeWorkerUtils, parseCronItems, run } from "graphile-worker"
@@ -67,7 +67,7 @@ answer({
     return ms
   },
 
-  /** It has no schedules in the database: each process is given all of them. Only at full minutes. */
+  /** graphile-worker keeps no schedules in the database, so each process gets all of them. Only full minutes are supported. */
   scheduleAt({ count, at }) {
     const time = new Date(at)
     cronItems = cronItemsOf(count, `${time.getUTCMinutes()} ${time.getUTCHours()} * * *`)
@@ -75,7 +75,7 @@ answer({
   scheduleYearly({ count }) {
     cronItems = cronItemsOf(count, "0 0 1 1 *")
   },
-  /** Not cron: jobs that were added before, to be run at that instant. */
+  /** Instead of cron: jobs that are added in advance, to run at that instant. */
   async delayTo({ count, at }) {
     const jobs = Array.from({ length: count }, (_, index) => ({
       identifier: "noted",

@@ -1,6 +1,6 @@
 /**
- * One process of pg-boss: a program that `shared/contender.ts` starts. Batches, bursts and notifications are what its
- * documentation offers for throughput; the sizes are the best of those tried here.
+ * One process of pg-boss: a program that `shared/contender.ts` starts. Its documentation recommends batches, bursts and
+ * notifications for throughput. The sizes are the best of the values tried here.
  */
 import pg from "pg"
 import { PgBoss } from "pg-boss"
@@ -9,7 +9,7 @@ import { answer, inFlight, Stopwatch, timed } from "../shared/answering.ts"
 const connectionString = process.argv[2]
 const WORK = { batchSize: 1_000, localConcurrency: 4, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }
 
-/** As often as it allows: schedules are looked at, and what they send is passed on. */
+/** The shortest intervals that pg-boss allows for checking schedules and for passing on their jobs. */
 const PUNCTUAL = { cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1 }
 
 let boss = null
@@ -18,7 +18,7 @@ const watch = new Stopwatch()
 const started = []
 
 answer({
-  /** Where the idle are measured, it polls as it does by default. */
+  /** In the measurement of idle processes, pg-boss polls with its defaults. */
   async prepare({ isIdle = false }) {
     boss = new PgBoss({ connectionString, useListenNotify: true, ...(isIdle ? {} : PUNCTUAL) })
     boss.on("error", (error) => console.error(error))
@@ -55,7 +55,7 @@ answer({
     return ms
   },
 
-  /** Only at full minutes. */
+  /** Only full minutes are supported. */
   async scheduleAt({ count, at }) {
     const time = new Date(at)
     await schedule(count, `${time.getUTCMinutes()} ${time.getUTCHours()} * * *`)

@@ -6,7 +6,7 @@ import { putMany } from "./stored-schedules.ts"
 const url = process.argv[2]!
 
 answerAsClaimers({
-  // A second connection, so that telling others doesn't wait for the next look.
+  // Two connections, so that sending hints does not wait for the next read.
   makeStore: () => postgres({ url, connections: 2 }),
   async putMany(schedule, prefix, count) {
     const store = postgres(url)

@@ -6,7 +6,7 @@ import { putMany } from "./stored-schedules.ts"
 const url = process.argv[2]!
 
 answerAsSchedulers({
-  // Fewer than usual: fifty pools share one server. One is reserved for hints and heartbeats.
+  // Fewer than the default, because fifty pools share one server. Each store has one more for hints and heartbeats.
   makeStore: () => postgres({ url, connections: 4 }),
   async putMany(schedule, prefix, count) {
     const store = postgres(url)

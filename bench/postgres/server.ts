@@ -1,7 +1,7 @@
 import { connected, createDatabase, query, startPostgres } from "../../test/support/postgres.ts"
 import { type BenchServer, type Cost, cpuMsOf, difference } from "../shared/server.ts"
 
-/** That of BELFRY_BENCH_POSTGRES_URL, or a throwaway one with fsync on, as people run theirs. */
+/** The server of BELFRY_BENCH_POSTGRES_URL, or a temporary one with fsync on, as in production. */
 export async function benchServer(): Promise<BenchServer> {
   const given = process.env["BELFRY_BENCH_POSTGRES_URL"]
   const own = given === undefined ? await startPostgres({ fsync: true }) : null
@@ -34,7 +34,7 @@ async function canCount(url: string): Promise<boolean> {
     await query(url, "select calls from pg_stat_statements limit 1")
     return true
   } catch {
-    // Not installed, not preloaded, or not allowed: then statements aren't counted.
+    // pg_stat_statements is not installed, not preloaded or not allowed, so statements are not counted.
     return false
   }
 }
@@ -56,7 +56,7 @@ async function costOf<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; cost: Cost }> {
   await using client = await connected(database)
-  // Pages written for the first time after a checkpoint are logged whole: everyone begins right after one.
+  // The first write to a page after a checkpoint logs the whole page. So every measurement starts with a checkpoint.
   await client.query("checkpoint")
   const statements = async () => (countingUrl === null ? null : statementsIn(countingUrl, database))
   const before = await statements()
@@ -71,7 +71,7 @@ async function costOf<T>(
   return { result, cost: { statements: counted, logBytes: rows[0].bytes, serverCpuMs } }
 }
 
-/** All but the benchmarks' own, which name something `bench_…`, and the server's own, which check foreign keys. */
+/** All statements, without the benchmarks' own, which contain `bench_`, and the server's own checks of foreign keys. */
 const STATEMENTS = `
   select coalesce(sum(calls), 0)::float8 as count
   from pg_stat_statements

@@ -2,7 +2,7 @@ import type { Schedule } from "../../src/core/schedule.ts"
 import type { PostgresStore } from "../../src/postgres.ts"
 import { connected } from "../../test/support/postgres.ts"
 
-/** The same schedule so many times, as `prefix-1`, `prefix-2`…: the first by Belfry, the others by the server. */
+/** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`…: the first by Belfry, the others by one SQL statement. */
 export async function putMany(
   store: PostgresStore,
   url: string,
@@ -21,6 +21,7 @@ export async function putMany(
      from belfry.schedules, generate_series(2, ${count}) as bench_number
      where id = '${prefix}-1'`,
   )
-  // Everyone's plans are made anew after it, so it is for the many only, which are stored before anybody begins.
+  // ANALYZE invalidates the plans of all connections. So it is done only for large counts, which are stored before others
+  // connect.
   if (count >= 100_000) await client.query("vacuum analyze belfry.schedules /* bench_ */")
 }

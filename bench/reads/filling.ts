@@ -20,7 +20,7 @@ const FAILURE = {
   output: NOTHING,
 } as const
 
-/** As processes would make it: schedules, runs of theirs that ended in several ways, the journal, statistics and workers. */
+/** Fills a store like real processes: schedules, their runs with all kinds of ends, the journal, statistics and workers. */
 export async function fill(
   store: Store,
   filling: Filling,
@@ -76,7 +76,7 @@ async function fillRuns(store: Store, { schedules }: Filling, first: number): Pr
       }),
     ),
   )
-  // A store may give fewer at a time than were asked for.
+  // A claim may return fewer runs than asked for.
   for (let left = BATCH; left > 0; ) {
     const { runs } = await store.claim({ workerId: "worker-1", tasks: allTasks(), limit: left })
     await store.transition(runs.map((run, index) => endOf(run, left - index)))

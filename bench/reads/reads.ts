@@ -2,7 +2,7 @@ import { DAY, HOUR, MINUTE } from "../../src/core/instant.ts"
 import type { RunFilter, RunPage, ScheduleFilter, SchedulePage, Store } from "../../src/store/store.ts"
 import { type Filling, scheduleId } from "./filling.ts"
 
-/** One read that a page of people's makes. */
+/** One read of a page of the dashboard or a command of the CLI. */
 export interface Read {
   readonly what: string
   call(): Promise<unknown>
@@ -31,8 +31,8 @@ export async function readsOf(store: Store, { schedules: count }: Filling): Prom
     ...(["failing", "paused", "overdue", "new", "broken"] as const).map((state) =>
       schedules(`that are ${state}`, { states: [state] }),
     ),
-    schedules("with a text that one has", { text: "number 9999" }),
-    schedules("with a text that none has", { text: "nobody has this" }),
+    schedules("with a text that one schedule has", { text: "number 9999" }),
+    schedules("with a text that no schedule has", { text: "nobody has this" }),
     schedules("failing, by last run", { states: ["failing"] }, { orderBy: "lastRunAt" }),
     { what: "schedules counted", call: () => store.count({ schedules: {}, limit: 10_000 }) },
     {

@@ -4,7 +4,7 @@ import { inFlight } from "../shared/answering.ts"
 
 const AT_ONCE = 500
 
-/** The same schedule so many times, as `prefix-1`, `prefix-2`… */
+/** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… */
 export async function putMany(
   store: Store,
   schedule: Schedule,

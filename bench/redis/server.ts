@@ -2,12 +2,12 @@ import { Redis } from "ioredis"
 import { type RedisServer, startRedis } from "../../test/support/redis.ts"
 import { type BenchServer, cpuMsOf, difference } from "../shared/server.ts"
 
-/** As people run theirs who want to keep what is in it. */
+/** The usual settings of servers that must keep their data. */
 const SETTINGS = ["--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"]
 
 /**
- * Each database is a server of its own, which starts in milliseconds: so what one contender costs isn't another's. StatisticsBuffer
- * what clients send (and not what scripts call) takes a monitor, which would slow down a busy server.
+ * Each database is a separate server, which starts in milliseconds, so that the costs of contenders stay apart. Counting the
+ * commands that clients send, without those of scripts, needs MONITOR, which would slow down a busy server.
  */
 export async function benchServer(options: { isCountingSent?: boolean } = {}): Promise<BenchServer> {
   const servers = new Map<string, RedisServer>()
@@ -50,7 +50,7 @@ class Client implements AsyncDisposable {
     this.#redis = new Redis(url)
   }
 
-  /** What the server has been sent and what its scripts have called; and how much it has logged. */
+  /** The commands that the server has run, including those of scripts, and the size of its append-only file. */
   async figures(): Promise<{ commands: number; logBytes: number }> {
     return {
       commands: Number(await this.fact("total_commands_processed")),
@@ -68,7 +68,7 @@ class Client implements AsyncDisposable {
   }
 }
 
-/** Counts what clients send. */
+/** Counts the commands that clients send. */
 class Monitor {
   readonly #redis: Redis
   #count = 0
@@ -76,14 +76,14 @@ class Monitor {
   private constructor(redis: Redis) {
     this.#redis = redis
     redis.on("monitor", (_time: string, args: readonly string[], source: string) => {
-      const isOurs = args[0]?.toLowerCase() === "info"
-      if (source !== "lua" && !isOurs) this.#count++
+      const isOwned = args[0]?.toLowerCase() === "info"
+      if (source !== "lua" && !isOwned) this.#count++
     })
   }
 
   static async on(url: string): Promise<Monitor> {
     const redis = new Redis(url)
-    // It listens on a connection of its own.
+    // `monitor` opens its own connection.
     const monitor = await redis.monitor()
     redis.disconnect()
     return new Monitor(monitor)

@@ -1,4 +1,4 @@
-/** The child's side of `contender.ts`: answers each message with what the command of that name returns. */
+/** The child's side of `contender.ts`: runs the command that each message names, and sends its result back. */
 export function answer(commands: Readonly<Record<string, (args: never) => unknown>>): void {
   process.on("message", async ({ id, command, args }: { id: number; command: string; args: never }) => {
     try {
@@ -8,17 +8,17 @@ export function answer(commands: Readonly<Record<string, (args: never) => unknow
       process.send!({ id, error: (error as Error).stack ?? String(error) })
     }
   })
-  // Whoever started us is gone.
+  // The parent process has ended.
   process.on("disconnect", () => process.exit())
 }
 
-/** What this process has used so far. */
+/** The CPU time that this process has used. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
 }
 
-/** Calls back with 0, 1, 2… up to `count`, as many at once as said. */
+/** Calls `work` with 0, 1, 2… up to `count - 1`, with at most `atOnce` calls running at a time. */
 export async function inFlight(
   count: number,
   atOnce: number,
@@ -37,12 +37,12 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** From the first call of `begin` until nothing is left in the database, in milliseconds. */
+/** Measures the milliseconds from the first call of `begin` until no work is left in the database. */
 export class Stopwatch {
   #began: number | null = null
   #count = 0
 
-  /** What the handlers call. */
+  /** Called by the handlers. */
   begin(count = 1): void {
     this.#began ??= performance.now()
     this.#count += count

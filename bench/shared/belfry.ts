@@ -6,29 +6,29 @@ import type { Store } from "../../src/store.ts"
 import type { AnyTask } from "../../src/task/task.ts"
 import { answer, inFlight, Stopwatch, timed } from "./answering.ts"
 
-/** Among the best of 100 to 2,000 here, which differ little. */
+/** One of the best values from 100 to 2,000 here; they differ little. */
 const CONCURRENCY = 500
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 
-/** Which schedule's handler began when. */
+/** When the handler of each schedule began. */
 export type Started = readonly (readonly [scheduleId: string, at: number])[]
 
 export interface BelfryOn {
   readonly store: Store
-  /** Whether any run has yet to end; asked again and again, so it must cost little. */
+  /** Whether any run is unfinished. Called in a loop, so it must be cheap. */
   isAnythingLeft(): Promise<boolean>
-  /** The same schedule so many times, as `prefix-1`, `prefix-2`…; one by one, a hundred thousand would take a minute. */
+  /** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… Single calls would take a minute for a hundred thousand. */
   putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
 }
 
-/** The peers check no payloads. */
+/** Accepts any payload, because the peers do not validate payloads. */
 const ANYTHING: StandardSchema = {
   "~standard": { version: 1, vendor: "bench", validate: (value) => ({ value }) },
 }
 
-/** One process of Belfry, and the commands that every contender knows. */
+/** Answers, as one process of Belfry, the commands that every contender has. */
 export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): void {
   const watch = new Stopwatch()
   const started: [scheduleId: string, at: number][] = []
@@ -91,7 +91,7 @@ export function aBenchSchedule(cron: string, from: Partial<Schedule>): Schedule 
   return aSchedule({ triggers, payload: { customer: "c-1234567", kind: "digest" }, ...from })
 }
 
-/** Not due before New Year. */
+/** A schedule that is not due before New Year. */
 export function aYearlySchedule(): Schedule {
   const now = Date.now()
   const nextRunAt = Date.UTC(new Date(now).getUTCFullYear() + 1)

@@ -8,24 +8,24 @@ import type { BenchServer } from "./server.ts"
 export interface BurstsOptions {
   readonly schedulers: number
   readonly schedules: number
-  /** Among how many processes the schedulers are divided. */
+  /** The number of processes that share the schedulers. */
   readonly processes: number
   /** The program of the schedulers. */
   readonly program: string
 }
 
-/** The first finds schedulers that have just started; the others find them warm. */
+/** At the first instant the schedulers have just started; at the others they are warm. */
 const INSTANTS = 3
-/** Fifty schedulers start in some seconds; then they have to be idle. */
+/** The time to start one scheduler, and the time that all must be idle before the first instant. */
 const START_MS = 200
 const IDLE_MS = 3_000
-/** After an instant nobody is disturbed until this much before the next one's lead begins. */
+/** The time after an instant in which the schedulers are not asked for figures. */
 const QUIET_MS = 2_500
 const WAIT_MS = 60_000
 
 const CASES = [
   { name: "fired ahead", policy: "skip" },
-  // A plan that may cancel a run can't be made before the instant.
+  // A plan that may cancel a run cannot be made before the instant.
   { name: "fired at the instant", policy: "replace" },
 ] as const
 
@@ -34,15 +34,15 @@ export interface BurstFigures {
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** From the first look that fired something to the last schedule fired. */
+  /** From the first read that led to a fire until the last schedule was fired. */
   readonly wholeMs: number
   readonly perSecond: number
-  /** Plans that came second, for each that came first. */
+  /** Plans that lost the race, for each plan that won. */
   readonly lostEach: number
   readonly offers: number
 }
 
-/** `--schedulers=20 --schedules=500 --processes=4` instead of 50, 1,000 and one for each processor. */
+/** Flags: `--schedulers=20 --schedules=500 --processes=4`. Default: 50, 1,000 and one process for each processor. */
 export function burstsOptions(program: string): BurstsOptions {
   const schedulers = numberAfter("--schedulers=", 50)
   return {
@@ -59,8 +59,7 @@ function numberAfter(flag: string, otherwise: number): number {
 }
 
 /**
- * Many schedulers, as a program makes them, that have just started and never fired; many schedules that are due at one
- * instant, and at two more.
+ * Many schedulers that have just started and never fired, and many schedules that are due at the same instant and at two more.
  */
 export async function measureBursts(
   server: Pick<BenchServer, "freshDatabase">,

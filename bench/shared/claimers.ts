@@ -5,20 +5,20 @@ import { answer } from "./answering.ts"
 import { aBenchSchedule, aYearlySchedule, HOUR } from "./belfry.ts"
 
 export interface Claims {
-  /** Of each call that found something: due, plan and fire. */
+  /** The time of each round that found due schedules: read, plan and fire. */
   readonly ms: readonly number[]
   readonly fired: number
-  /** Plans that another claimer's came before. */
+  /** Plans that lost the race against another claimer. */
   readonly lost: number
 }
 
 export interface ClaimersOn {
-  /** One for each claimer, with connections of its own. */
+  /** Makes a store for one claimer, with its own connections. */
   makeStore(): Store
   putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
 }
 
-/** Some of the claimers that fire due schedules at once. */
+/** Answers as a process with some of the claimers that fire due schedules at the same time. */
 export function answerAsClaimers({ makeStore, putMany }: ClaimersOn): void {
   let stores: readonly Store[] = []
   answer({
@@ -28,7 +28,7 @@ export function answerAsClaimers({ makeStore, putMany }: ClaimersOn): void {
       await Promise.all(stores.map((store) => store.now()))
     },
 
-    /** Hourly, and due since the last full hour. */
+    /** Stores hourly schedules that have been due since the last full hour. */
     scheduleDue({ prefix, count }: { prefix: string; count: number }) {
       const hour = Math.floor(Date.now() / HOUR) * HOUR
       const from = {
@@ -61,7 +61,7 @@ async function claimAll(store: Store, limit: number): Promise<Claims> {
   for (;;) {
     const began = performance.now()
     const { now, due } = await store.dueSchedules({ limit })
-    // Others are firing the rest, if there is any.
+    // Other claimers fire the rest, if there is any.
     if (due.length === 0) return { ms, fired, lost }
     const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
     ms.push(performance.now() - began)

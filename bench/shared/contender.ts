@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-/** Three times what anything here takes on a busy machine. */
+/** Three times as long as any command takes on a busy machine. */
 const ANSWER_MS = 90_000
 
-/** One process of Belfry, or of a peer, that does what it is told in one database. */
+/** A process of Belfry or of a peer that runs commands on one database. */
 export class Contender {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>()
@@ -13,7 +13,7 @@ export class Contender {
 
   constructor(program: string, url: string, execArgv: readonly string[] = []) {
     const path = fileURLToPath(new URL(program, new URL("../", import.meta.url)))
-    // Node reads TypeScript itself. Under tsx, naming every function again took 5 % of Belfry's CPU, and none of its peers'.
+    // Node strips types itself. tsx sets the name of every function, which took 5 % of Belfry's CPU and none of its peers'.
     this.#child = spawn(process.execPath, [...execArgv, path, url], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     })
@@ -50,7 +50,7 @@ export class Contender {
   }
 }
 
-/** Each answers to the commands that `answerAsBelfry` has. */
+/** Each program has the commands of `answerAsBelfry`. */
 export const PROGRAMS = {
   belfry: "postgres/belfry.ts",
   "belfry on Redis": "redis/belfry.ts",

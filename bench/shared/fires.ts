@@ -4,11 +4,11 @@ import { each, median, percentile, perSecond, progress, shown, type Verdict } fr
 import type { BenchServer, Cost } from "./server.ts"
 
 export interface FiresOptions {
-  /** Due at once, for many claimers and for few. */
+  /** How many schedules are due at once: for many claimers, and for few. */
   readonly crowdDue: number
   readonly batchDue: number
   readonly rounds: number
-  /** So many schedules lie there too, not due, when all is measured again. */
+  /** How many schedules that are not due are stored in the second measurement. */
   readonly stored: number
   /** The program of the claimers. */
   readonly program: string
@@ -18,13 +18,13 @@ interface Team {
   readonly name: string
   readonly processes: number
   readonly claimersEach: number
-  /** How many schedules a claim asks for. */
+  /** The limit of a read of due schedules. */
   readonly limit: number
 }
 
-/** So small that every claimer gets some. */
+/** So small that every claimer gets some schedules. */
 const WARM_UP_LIMIT = 5
-/** A claimer's share of the schedules, and as many as the engine asks for. */
+/** With the limit that gives each claimer its share, and with the limit of the engine. */
 const CROWDS: readonly Team[] = [
   { name: "50 claimers, 20 a claim", processes: 2, claimersEach: 25, limit: 20 },
   { name: "50 claimers, 250 a claim", processes: 2, claimersEach: 25, limit: 250 },
@@ -41,7 +41,7 @@ export interface FireFigures {
   readonly p50: number
   readonly p99: number
   readonly perSecond: number
-  /** Plans that came second, for each that came first. */
+  /** Plans that lost the race, for each plan that won. */
   readonly lostEach: number
   readonly statementsEach: number | null
   readonly logBytesEach: number
@@ -54,8 +54,8 @@ export interface Fires {
 }
 
 /**
- * Belfry alone: nobody else keeps schedules in the database and lets every process fire them. Each team fires twice, the
- * second time beside many schedules that aren't due.
+ * Measures only Belfry: no peer keeps schedules in the database and lets every process fire them. Each team is measured twice,
+ * the second time with many stored schedules that are not due.
  */
 export async function measureFires(server: BenchServer, options: FiresOptions): Promise<Fires> {
   const alone: FireFigures[] = []
@@ -79,7 +79,7 @@ async function measureTeam(server: BenchServer, team: Team, options: FiresOption
   await using crowd = new Crowd(options.program, url, team.processes)
   if (options.stored > 0) await crowd.store(options.stored)
   await crowd.open(team.claimersEach)
-  // What a connection does for the first time takes it ten times as long.
+  // The first call on a connection takes ten times as long.
   await crowd.schedule("warm-up", options.crowdDue)
   await crowd.claim(WARM_UP_LIMIT)
   const rounds: Round[] = []
@@ -124,7 +124,7 @@ class Crowd {
   }
 
   async open(claimers: number): Promise<void> {
-    // One first: it makes the tables.
+    // One after the other, because the first creates the tables.
     for (const process of this.#processes) await process.ask("open", { claimers })
   }
 
@@ -152,7 +152,7 @@ class Crowd {
 
 export function printFires({ alone, amongMany }: Fires, { rounds, stored }: FiresOptions): void {
   console.log(
-    `\nFires: claimers in two processes, each with connections of its own, loop over due, plan and fire until nothing is due; ${rounds} rounds.`,
+    `\nFires: claimers in two processes, each with its own connections, read, plan and fire until nothing is due; ${rounds} rounds.`,
   )
   console.table(
     Object.fromEntries(
@@ -173,21 +173,24 @@ export function printFires({ alone, amongMany }: Fires, { rounds, stored }: Fire
   )
 }
 
-export function judgeFires({ alone }: Fires, aim: { p99Ms: number; perSecond: number }): readonly Verdict[] {
+export function judgeFires(
+  { alone }: Fires,
+  target: { p99Ms: number; perSecond: number },
+): readonly Verdict[] {
   const crowd = alone[0]!
   const rate = bestRate(alone)
   return [
     {
       measure: `claim p99, ${crowd.name}`,
-      target: `< ${aim.p99Ms} ms`,
+      target: `< ${target.p99Ms} ms`,
       measured: `${shown(crowd.p99)} ms`,
-      isMet: crowd.p99 < aim.p99Ms,
+      isMet: crowd.p99 < target.p99Ms,
     },
     {
       measure: "fires in batches",
-      target: `≥ ${shown(aim.perSecond)}/s`,
+      target: `≥ ${shown(target.perSecond)}/s`,
       measured: `${shown(rate)}/s`,
-      isMet: rate >= aim.perSecond,
+      isMet: rate >= target.perSecond,
     },
   ]
 }

@@ -3,7 +3,7 @@ import { type Contender, type ContenderName, contender } from "./contender.ts"
 import { progress, shown, type Verdict } from "./figures.ts"
 import type { BenchServer } from "./server.ts"
 
-/** Everybody has looked around and settled down by then. */
+/** After this time all processes have finished their start and are idle. */
 const SETTLED_MS = 5_000
 
 export interface IdleCase {
@@ -18,8 +18,8 @@ export interface IdleFigures {
 }
 
 /**
- * What one process asks of the server while nothing is due. All of them are idle at the same time, each in its database.
- * Resolves when they are; the figures come later, and meanwhile others may be measured.
+ * Counts the statements of one process while nothing is due. All contenders are idle at the same time, each in its own database.
+ * Resolves when they are idle. The figures come later; other measurements may run meanwhile.
  */
 export async function startIdle(
   server: BenchServer,
@@ -49,7 +49,7 @@ async function figuresOf(
   const { cost } = await server.costOf(url, () => sleep(ms))
   await idle.ask("stop")
   const statementsPerMinute = cost.statements === null ? null : (cost.statements / ms) * 60_000
-  progress(`idle, ${name}: ${shown(statementsPerMinute)} times a minute something is asked`)
+  progress(`idle, ${name}: ${shown(statementsPerMinute)} statements a minute`)
   return { name, statementsPerMinute }
 }
 
@@ -57,7 +57,10 @@ export function printIdle(figures: readonly IdleFigures[], schedules: number): v
   console.log(`\nIdle: one process, ${shown(schedules)} schedules, nothing due.`)
   console.table(
     Object.fromEntries(
-      figures.map(({ name, statementsPerMinute }) => [name, { "asked/minute": shown(statementsPerMinute) }]),
+      figures.map(({ name, statementsPerMinute }) => [
+        name,
+        { "statements/minute": shown(statementsPerMinute) },
+      ]),
     ),
   )
 }
@@ -66,7 +69,7 @@ export function judgeIdle(figures: readonly IdleFigures[]): readonly Verdict[] {
   return figures
     .filter(({ name }) => name.startsWith("belfry"))
     .map(({ name, statementsPerMinute }) => ({
-      measure: `asked a minute when idle, ${name}`,
+      measure: `statements a minute when idle, ${name}`,
       target: "≤ 6",
       measured: shown(statementsPerMinute),
       isMet: statementsPerMinute !== null && statementsPerMinute <= 6,

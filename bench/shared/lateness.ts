@@ -6,23 +6,23 @@ import type { BenchServer } from "./server.ts"
 
 const PROCESSES = 2
 const SCHEDULES = 1_000
-/** From now until the instant: time to start the processes and store the schedules. */
+/** The time before the instant, for starting the processes and storing the schedules. */
 const LEAD_MS = 8_000
-/** The processes begin to work so long before the instant. */
+/** How long before the instant the processes start to work. */
 const WORK_BEFORE_MS = [3_000]
-/** After the instant: nobody is asked at first, and the last one has this long to come. */
+/** The time after the instant in which no process is asked, and the time until the last handler must have begun. */
 const UNDISTURBED_MS = 2_500
 const WAIT_MS = 30_000
 
 export interface LatenessCase {
   readonly name: string
   readonly contender: ContenderName
-  /** Peers know minutes only. */
+  /** Some peers support only full minutes. */
   readonly atFull: "minute" | "second"
   readonly command: "scheduleAt" | "delayTo"
   readonly stored: number
   readonly workBeforeMs: readonly number[]
-  /** A crontab is in each process, everything else in the database. */
+  /** For a crontab, which each process needs. All other schedules are in the database. */
   readonly isInEachProcess?: boolean
 }
 
@@ -34,7 +34,7 @@ export const AT_SECOND = {
 } as const
 export const AT_MINUTE = { ...AT_SECOND, atFull: "minute" } as const
 
-/** Who polls every two seconds is lucky or not: three times, a third of that apart. */
+/** A program that polls every two seconds depends on the phase. So it is measured at three phases, a third of that apart. */
 export const PHASES_MS = [3_000, 2_350, 1_700]
 
 export interface LatenessFigures {
@@ -45,7 +45,7 @@ export interface LatenessFigures {
   readonly doubled: number
 }
 
-/** How long after the instant each of a thousand schedules' handlers begins, in two processes. */
+/** How long after the instant the handlers of a thousand schedules begin, in two processes. */
 export async function measureLateness(server: BenchServer, about: LatenessCase): Promise<LatenessFigures> {
   const late: number[] = []
   let missing = 0
@@ -72,8 +72,8 @@ async function oneInstant(
   await fleet.ask("prepare")
   if (about.stored > 0) await fleet.first.ask("scheduleYearly", { count: about.stored })
   const at = instantAfter(Date.now() + LEAD_MS, about.atFull === "minute" ? 60_000 : 1_000)
-  const keepers = about.isInEachProcess === true ? fleet : fleet.first
-  await keepers.ask(about.command, { count: SCHEDULES, at })
+  const holders = about.isInEachProcess === true ? fleet : fleet.first
+  await holders.ask(about.command, { count: SCHEDULES, at })
   await sleep(at - workBeforeMs - Date.now())
   await fleet.ask("work")
   if (Date.now() > at) throw new Error(`${about.name} was not ready in time`)
@@ -97,12 +97,12 @@ class Fleet {
     return this.#processes[0]!
   }
 
-  /** One after the other: not everybody bears two who make the tables at once. */
+  /** One after the other, because not every peer supports two processes that create its tables at the same time. */
   async ask(command: string, args: object = {}): Promise<void> {
     for (const process of this.#processes) await process.ask(command, args)
   }
 
-  /** Everything that began; after the instant, nobody is disturbed for a while. */
+  /** All handlers that began. Asks no process in the first UNDISTURBED_MS after the instant. */
   async startedAfter(at: number): Promise<Started> {
     await sleep(at + UNDISTURBED_MS - Date.now())
     for (;;) {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { availableParallelism, loadavg } from "node:os"
 import type { Verdict } from "./figures.ts"
 
-/** Who was measured, where, and what else the machine does. `programs` are the packages beside Belfry. */
+/** The versions of Belfry and of the peers in `programs`, the server, and the load of the machine. */
 export function aboutRun(
   programs: Readonly<Record<string, string>>,
   server: string,
@@ -13,18 +13,18 @@ export function aboutRun(
   return [
     [`Belfry ${versionIn("..")}`, ...versions, `Node ${process.versions.node}`].join(", "),
     server,
-    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so rough" : ""}`,
+    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so the figures are rough" : ""}`,
   ].join("\n")
 }
 
-/** Of the package in a folder, seen from `bench/`. */
+/** The version of the package in a folder, relative to `bench/`. */
 function versionIn(folder: string): string {
   const file = new URL(`../${folder}/package.json`, import.meta.url)
   return JSON.parse(readFileSync(file, "utf8")).version
 }
 
 export function printVerdicts(verdicts: readonly Verdict[]): void {
-  console.log("\nAgainst the targets")
+  console.log("\nTargets")
   console.table(
     Object.fromEntries(
       verdicts.map(({ measure, target, measured, isMet }) => [

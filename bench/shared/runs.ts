@@ -3,7 +3,7 @@ import { each, median, perSecond, progress, shown, type Verdict } from "./figure
 import type { BenchServer, Cost } from "./server.ts"
 
 const BATCH = 1_000
-/** What a busy web server has under way. */
+/** The concurrent calls of a busy web server. */
 const AT_ONCE = 50
 
 export interface RunsOptions {
@@ -14,7 +14,7 @@ export interface RunsOptions {
 export interface RunsCase {
   readonly name: string
   readonly contender: ContenderName
-  /** So many schedules lie in Belfry's database, not due. */
+  /** How many schedules that are not due are stored in Belfry's database. */
   readonly stored: number
 }
 
@@ -22,21 +22,21 @@ export interface RunsFigures {
   readonly enqueueMs: number
   readonly performMs: number
   readonly wholeMs: number
-  /** One by one, as users call it; the whole is with batches. */
+  /** With single calls, as users make them. The other figures are with batches. */
   readonly enqueueEachPerSecond: number
-  /** Of enqueuing and performing. */
+  /** The cost of enqueuing and performing. */
   readonly cost: Cost
   readonly processCpuMs: number
 }
 
-/** Enqueues no-op runs and performs them in one process, and waits until the last is stored as done. */
+/** Enqueues no-op runs, performs them in one process, and waits until the last one is stored as finished. */
 export async function measureRuns(
   server: BenchServer,
   cases: readonly RunsCase[],
   options: RunsOptions,
 ): Promise<ReadonlyMap<string, RunsFigures>> {
   const rounds = new Map<string, RunsFigures[]>(cases.map(({ name }) => [name, []]))
-  // In turn, so that what else the machine does in these minutes befalls all of them.
+  // In turn, so that other load on the machine affects all contenders.
   for (let round = 0; round < options.rounds; round++) {
     for (const about of cases) {
       const figures = await oneRound(server, about, options.count)
@@ -74,7 +74,7 @@ async function oneRound(server: BenchServer, about: RunsCase, count: number): Pr
   }
 }
 
-/** The round whose whole time is the middle one. */
+/** The round with the median total time. */
 function middleOf(rounds: readonly RunsFigures[]): RunsFigures {
   const middle = median(rounds.map(({ wholeMs }) => wholeMs))
   return rounds.find(({ wholeMs }) => wholeMs === middle)!
@@ -82,7 +82,7 @@ function middleOf(rounds: readonly RunsFigures[]): RunsFigures {
 
 export function printRuns(figures: ReadonlyMap<string, RunsFigures>, { count, rounds }: RunsOptions): void {
   console.log(
-    `\nRuns: ${shown(count)} that do nothing, one process; the middle of ${rounds} rounds. Enqueued in batches of ${shown(BATCH)}; one by one, ${AT_ONCE} at once.`,
+    `\nRuns: ${shown(count)} no-op runs, one process; the median of ${rounds} rounds. Enqueued in batches of ${shown(BATCH)}; one by one with ${AT_ONCE} calls at once.`,
   )
   console.table(
     Object.fromEntries(

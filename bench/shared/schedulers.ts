@@ -4,33 +4,33 @@ import type { RunPage, RunSummary, Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"
 import { aBenchSchedule } from "./belfry.ts"
 
-/** How far apart two instants are. */
+/** The time between two instants. */
 export const EVERY_MS = 10_000
 const CRON = "*/10 * * * * *"
 const PAGE = 500
 
 export interface SchedulersOn {
-  /** One for each scheduler, with connections of its own. */
+  /** Makes a store for one scheduler, with its own connections. */
   makeStore(): Store
-  /** The same schedule so many times, as `prefix-1`, `prefix-2`… */
+  /** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… */
   putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
 }
 
-/** What the schedulers of one process took since they were last asked. */
+/** What the schedulers of one process fired since the last `taken` command. */
 export interface TakenSchedules {
   readonly fired: number
-  /** Plans that another scheduler's came before. */
+  /** Plans that lost the race against another scheduler. */
   readonly lost: number
-  /** How often a scheduler offered plans. */
+  /** How often the schedulers called `fire`. */
   readonly offers: number
-  /** From the first question to the last answer, by the host's clock; null if none was fired. */
+  /** From the first read to the last answer, by the host's clock. Null if nothing was fired. */
   readonly from: number | null
   readonly until: number | null
 }
 
 const NOTHING: TakenSchedules = { fired: 0, lost: 0, offers: 0, from: null, until: null }
 
-/** Some of the schedulers that wake for the same instant. */
+/** Answers as a process with some of the schedulers that wake for the same instant. */
 export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
   const store = makeStore()
   const noop = defineTask({ name: "noop", run: () => undefined })
@@ -62,7 +62,7 @@ export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
   answer({
     prepare: () => store.open(),
 
-    /** Due at this instant and at each that follows. With `replace` they can't be fired ahead. */
+    /** Stores schedules that are due at this instant and every EVERY_MS after it. With `replace` they can't be fired ahead. */
     scheduleFrom({ at, count, policy }: { at: number; count: number; policy: "skip" | "replace" }) {
       const from = { task: "noop", nextRunAt: at, coveredUntil: at - EVERY_MS, createdAt: at - EVERY_MS }
       return putMany(aBenchSchedule(CRON, { ...from, overlap: { policy, limit: 1 } }), "due", count)
@@ -73,14 +73,14 @@ export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
       for (const scheduler of schedulers) await scheduler.start()
     },
 
-    /** What was taken, and forgets it. */
+    /** Returns the figures and resets them. */
     taken(): TakenSchedules {
       const last = taken
       taken = NOTHING
       return last
     },
 
-    /** How late each run of this instant was created, by the store's own record. */
+    /** How late each run of this instant was created, by its `createdAt`. */
     latenessAt: ({ at }: { at: number }): Promise<readonly number[]> => latenessAt(store, at),
 
     async stop() {

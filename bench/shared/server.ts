@@ -1,21 +1,24 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 
-/** The server that all contenders are measured on, one after the other, each in a database of its own. */
+/** The server on which all contenders are measured, one after the other, each in its own database. */
 export interface BenchServer {
-  /** Its version and the settings that matter, in one line. */
+  /** Its version and relevant settings, in one line. */
   readonly about: string
   freshDatabase(name: string): Promise<string>
-  /** What the contender in that database costs the server while it does the work. */
+  /** Measures what the contender in that database costs the server during the work. */
   costOf<T>(url: string, work: () => Promise<T>): Promise<{ result: T; cost: Cost }>
   stop(): Promise<void>
 }
 
 export interface Cost {
-  /** What was sent to the server: statements, or commands. Null where the server doesn't count them. */
+  /** Statements or commands that were sent to the server. Null if the server does not count them. */
   readonly statements: number | null
-  /** What the server logged for a crash. This and the next are of the whole server: nobody else should be using it. */
+  /**
+   * Bytes that the server wrote to its log for recovery. This and the next are for the whole server: nothing else should use
+   * it.
+   */
   readonly logBytes: number
-  /** Unlike the time that passes, it is about the same on a busy machine. Null if it isn't known. */
+  /** CPU time, which is about the same on a busy machine, unlike elapsed time. Null if it is unknown. */
   readonly serverCpuMs: number | null
 }
 
@@ -23,10 +26,10 @@ export function difference(before: number | null, after: number | null): number 
   return before === null || after === null ? null : after - before
 }
 
-/** Linux counts in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const TICK_MS = 10
 
-/** Of the server's main process, its children, and those that have ended. */
+/** The CPU time of the server's main process, its children, and its children that have ended. */
 export function cpuMsOf(pid: number | null): number | null {
   if (pid === null || !existsSync("/proc/self/stat")) return null
   let ticks = 0
@@ -40,11 +43,11 @@ export function cpuMsOf(pid: number | null): number | null {
 
 function statOf(pid: string): { parent: number; own: number; ofEnded: number } | null {
   try {
-    // After the name, which may hold anything, come state and parent; user and system time are the 12th and 13th.
+    // After the name, which may contain any character: state, parent, …; user and system time are the 12th and 13th fields.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ").map(Number)
     return { parent: fields[1]!, own: fields[11]! + fields[12]!, ofEnded: fields[13]! + fields[14]! }
   } catch {
-    // It ended meanwhile.
+    // The process has ended meanwhile.
     return null
   }
 }

@@ -7,7 +7,7 @@ import { SCHEDULE_COMMANDS } from "./commands/schedules.ts"
 import { STEERING_COMMANDS } from "./commands/steering.ts"
 import type { CommandSpec } from "./parsing/command.ts"
 
-/** Every command there is. */
+/** All commands. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...PROGRAM_COMMANDS,
   ...SCHEDULE_COMMANDS,
@@ -18,17 +18,17 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...OFFLINE_COMMANDS,
 ]
 
-/** Commands of two words, by the first. */
+/** The groups of two-word commands, by their first word. */
 export const GROUPS: Readonly<Record<string, { summary: string; aliases: readonly string[] }>> = {
-  schedule: { summary: "Schedules: look, change, steer.", aliases: ["s", "schedules"] },
-  run: { summary: "Runs: look, wait, step in.", aliases: ["r", "runs"] },
-  task: { summary: "Tasks: what can be run.", aliases: ["tasks"] },
-  worker: { summary: "Workers: the processes that perform runs.", aliases: ["workers"] },
-  config: { summary: "The configuration: what holds, and why.", aliases: [] },
-  import: { summary: "Bring schedules from elsewhere.", aliases: [] },
+  schedule: { summary: "Manage schedules.", aliases: ["s", "schedules"] },
+  run: { summary: "Inspect and control runs.", aliases: ["r", "runs"] },
+  task: { summary: "List and run tasks.", aliases: ["tasks"] },
+  worker: { summary: "Inspect the processes that perform runs.", aliases: ["workers"] },
+  config: { summary: "Show the effective configuration.", aliases: [] },
+  import: { summary: "Import schedules from other programs.", aliases: [] },
 }
 
-/** The order of `belfry --help`, by the first word. */
+/** The sections of `belfry --help`, by the first word of the commands. */
 export const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   { title: "THE PROGRAM", names: ["init", "start", "config", "doctor", "migrate", "top"] },
   { title: "SCHEDULES", names: ["schedule"] },

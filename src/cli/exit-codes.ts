@@ -1,4 +1,4 @@
-/** What the program's exit says to a script. Documented and stable: `docs/reference/cli.md` is made from this table. */
+/** The exit codes of the program. Documented and stable: `docs/reference/cli.md` is generated from `EXIT_DESCRIPTIONS`. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -16,26 +16,26 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-export const EXIT_WORDS: readonly (readonly [code: ExitCode, words: string])[] = [
-  [EXIT.done, "Done; `diff` found no differences; a graceful stop"],
+export const EXIT_DESCRIPTIONS: readonly (readonly [code: ExitCode, description: string])[] = [
+  [EXIT.done, "Success; `diff` found no differences; `start` was stopped gracefully"],
   [
     EXIT.failed,
-    "Something failed, `diff` found differences, `migrate plan` something to do, `doctor` a problem (with `--strict` a warning), or `export` a schedule that it had to leave out",
+    "An error; `diff` found differences; `migrate plan` found a pending migration; `doctor` found a problem (with `--strict`, also a warning); `export` left out a broken schedule",
   ],
-  [EXIT.usage, "Wrong usage, a configuration that can't be read, or a confirmation is needed (`--yes`)"],
-  [EXIT.notFound, "There is no such schedule, run or file"],
+  [EXIT.usage, "Invalid usage, an unreadable configuration, or a missing confirmation (`--yes`)"],
+  [EXIT.notFound, "The schedule, run or file does not exist"],
   [
     EXIT.conflict,
-    "It conflicts with what is there: taken, changed meanwhile, or in another state. Of several, those that could be done are done",
+    "Conflict: the id is in use, the record was changed in the meantime, or its state does not allow the change. If several records were given, the other changes are made",
   ],
   [EXIT.invalid, "A value or a definition is invalid, or a lint found an error"],
   [EXIT.unavailable, "The store can't be opened or doesn't answer"],
-  [EXIT.runFailed, "The run that was waited for failed"],
-  [EXIT.runEnded, "The run that was waited for was cancelled or skipped"],
-  [EXIT.timedOut, "`--timeout` passed while waiting; the run goes on"],
+  [EXIT.runFailed, "The awaited run failed"],
+  [EXIT.runEnded, "The awaited run was cancelled or skipped"],
+  [EXIT.timedOut, "`--timeout` expired; the run continues"],
   [
     EXIT.interrupted,
-    "Interrupted by Ctrl-C at a question or while waiting, or twice during `start`; runs go on, or are taken over",
+    "Interrupted by Ctrl-C at a question or while waiting, or twice during `start`; runs continue, or other workers take them over",
   ],
-  [EXIT.terminated, "A second SIGTERM during `start` ended it at once"],
+  [EXIT.terminated, "A second SIGTERM during `start` ended the program at once"],
 ]

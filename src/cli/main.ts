@@ -1,66 +1,67 @@
 import { CommanderError } from "commander"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
-import { meantCommands } from "./parsing/meant-command.ts"
 import { programOf } from "./parsing/program.ts"
+import { suggestedCommands } from "./parsing/suggested-commands.ts"
 import { withColourChoice } from "./printing/colour-choice.ts"
 import { printable, printableJson } from "./printing/printable.ts"
 import { paintFor } from "./printing/table.ts"
 import { type Problem, problemOf } from "./refusal.ts"
 import type { Io } from "./terminal/io.ts"
 
-/** The whole program: reads the arguments, does one command, says what went wrong. Resolves with the exit code. */
-export async function main(typed: readonly string[], world: Io): Promise<number> {
+/** The program: parses the arguments, performs one command and reports errors. Resolves with the exit code. */
+export async function main(args: readonly string[], processIo: Io): Promise<number> {
   // `belfry help schedule create` is `belfry schedule create --help`.
-  const argv = typed[0] === "help" ? [...typed.slice(1), "--help"] : typed
-  const io = withColourChoice(world, argv)
-  let answer: ExitCode | undefined
+  const argv = args[0] === "help" ? [...args.slice(1), "--help"] : args
+  const io = withColourChoice(processIo, argv)
+  let exitCode: ExitCode | undefined
   const program = programOf(argv, io, (code) => {
-    answer = code
+    exitCode = code
   })
   try {
     await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" })
-    return answer ?? EXIT.done
+    return exitCode ?? EXIT.done
   } catch (error) {
-    if (error instanceof CommanderError) return tellUsage(error, argv, io)
-    // By name: the class is loaded only with the first question.
+    if (error instanceof CommanderError) return reportUsage(error, argv, io)
+    // Compared by name, because the class is loaded only with the first question.
     if (error instanceof Error && error.name === "Interrupted") return EXIT.interrupted
     const problem = problemOf(error)
-    tell(problem, argv, io)
+    report(problem, argv, io)
     if (argv.includes("--debug") && error instanceof Error) io.err(`${stackOf(error)}\n`)
     return problem.exit
   }
 }
 
-/** Help and version are thrown, too. A group without a command has shown its help: that is wrong usage. */
-function tellUsage(error: CommanderError, argv: readonly string[], io: Io): number {
+/** Commander also throws for help and version. A group without a command prints its help, which is invalid usage. */
+function reportUsage(error: CommanderError, argv: readonly string[], io: Io): number {
   if (error.exitCode === 0) return EXIT.done
   if (error.code === "commander.help") return EXIT.usage
-  const [what = "", suggestion] = error.message.replace(/^error: /, "").split("\n")
+  const [summary = "", suggestion] = error.message.replace(/^error: /, "").split("\n")
   const path = argv.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2)
-  // What wasn't understood is no part of the way to help.
-  const way = error.code === "commander.unknownCommand" ? path.slice(0, argv.indexOf(unknownIn(what))) : path
-  const help = ["belfry", ...way, "--help"].join(" ")
-  if (error.code === "commander.unknownCommand" && way.length === 0)
-    return tellUnknown(unknownIn(what), argv, io)
+  // The unknown word is not part of the help command.
+  const known =
+    error.code === "commander.unknownCommand" ? path.slice(0, argv.indexOf(unknownIn(summary))) : path
+  const help = ["belfry", ...known, "--help"].join(" ")
+  if (error.code === "commander.unknownCommand" && known.length === 0)
+    return reportUnknown(unknownIn(summary), argv, io)
   const remedy =
     suggestion === undefined ? `See: ${help}` : `${suggestion.replace(/^\((.*)\)$/, "$1")} See: ${help}`
-  const message = `${capital(what).replace(/\.$/, "")}.`
-  tell({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
+  const message = `${capital(summary).replace(/\.$/, "")}.`
+  report({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
   return EXIT.usage
 }
 
-/** Commander compares letters only, and takes `list` for a misspelt `lint`. */
-function tellUnknown(first: string, argv: readonly string[], io: Io): number {
+/** Commander's own suggestion compares letters only, and suggests `lint` for `list`. */
+function reportUnknown(first: string, argv: readonly string[], io: Io): number {
   const second = argv[argv.indexOf(first) + 1]
-  const meant = meantCommands(first, second).map((name) => `belfry ${name}`)
+  const suggested = suggestedCommands(first, second).map((name) => `belfry ${name}`)
   const message = `There is no command '${first}'.`
-  const remedy = `${meant.length === 0 ? "" : `Did you mean ${meant.join(", or ")}? `}See: belfry --help`
-  tell({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
+  const remedy = `${suggested.length === 0 ? "" : `Did you mean ${suggested.join(", or ")}? `}See: belfry --help`
+  report({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
   return EXIT.usage
 }
 
-/** One line what, one line what to do. With `--json`, one object. */
-function tell(problem: Problem, argv: readonly string[], io: Io): void {
+/** Prints the message and the remedy, or with `--json` one object. */
+function report(problem: Problem, argv: readonly string[], io: Io): void {
   const { exit, code, message, remedy } = problem
   if (argv.includes("--json")) {
     io.err(`${printableJson(JSON.stringify({ error: { code, message, remedy, exit } }))}\n`)

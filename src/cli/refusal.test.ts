@@ -6,7 +6,7 @@ import { faultOf as redisFault } from "../stores/redis/faults.ts"
 import { addressOf } from "../stores/redis/place.ts"
 import { problemOf } from "./refusal.ts"
 
-describe("a store that can't be opened is exit 7, with what to do about this very case", () => {
+describe("a store that can't be opened exits 7, with a remedy for the exact cause", () => {
   const postgres = (code: string) =>
     postgresFault(Object.assign(new Error("no"), { code }), "PostgreSQL at db")
   const redis = (message: string) =>
@@ -21,15 +21,15 @@ describe("a store that can't be opened is exit 7, with what to do about this ver
 
   test.each([
     ["a wrong password of PostgreSQL", postgres("28P01"), /Check the user and the password/],
-    ["a database that PostgreSQL hasn't", postgres("3D000"), /Create it first \(createdb NAME\)/],
-    ["too few rights on PostgreSQL", postgres("42501"), /Grant it what PostgreSQL names/],
+    ["a missing database in PostgreSQL", postgres("3D000"), /Create it first \(createdb NAME\)/],
+    ["missing privileges in PostgreSQL", postgres("42501"), /Grant it what PostgreSQL names/],
     [
       "a wrong password of Redis",
       redis("WRONGPASS invalid username-password pair"),
       /Check the user and the/,
     ],
     [
-      "a database that Redis hasn't",
+      "a missing database in Redis",
       redis("ERR DB index is out of range"),
       /Name a database that the server has/,
     ],
@@ -44,7 +44,7 @@ describe("a store that can't be opened is exit 7, with what to do about this ver
       /^Let this user use Belfry's keys: ACL SETUSER <user> ~\{belfry\}\*/,
     ],
     [
-      "a database of Redis that is no number",
+      "a Redis database that is not a number",
       thrownBy(() => addressOf("redis://cache/shop")),
       /^Write it like this/,
     ],
@@ -54,21 +54,21 @@ describe("a store that can't be opened is exit 7, with what to do about this ver
 
     assert.equal(problem.exit, 7)
     assert.match(problem.remedy ?? "", remedy)
-    assert.ok(!problem.message.includes(problem.remedy!), "the remedy is said once")
+    assert.ok(!problem.message.includes(problem.remedy!), "the remedy is printed once")
   })
 
-  test("a value that the store refuses is still an invalid value", () => {
+  test("a value that the store refuses exits 6, as an invalid value", () => {
     assert.equal(problemOf(new BelfryError("BELFRY_STORE_REFUSED", "Too long.")).exit, 6)
   })
 })
 
-test("an error's own remedy ends its message, for those who see only the message", () => {
+test("the remedy of an error is the end of its message", () => {
   const error = new BelfryError("BELFRY_STORE_UNFIT", "It is away.", { remedy: "Bring it back." })
 
   assert.deepEqual([error.message, error.remedy], ["It is away. Bring it back.", "Bring it back."])
 })
 
-test("a command in a remedy names the schedule it is about", () => {
+test("a command in a remedy contains the id of the schedule", () => {
   const error = new BelfryError("BELFRY_OCCURRENCE_INVALID", "No.", { details: { id: "nightly" } })
 
   assert.match(problemOf(error).remedy ?? "", /belfry schedule next nightly$/)

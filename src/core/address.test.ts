@@ -31,8 +31,8 @@ const CASES: readonly (readonly [address: string, shown: string, place: string |
     ["/var/lib/belfry.db", "/var/lib/belfry.db", null, false],
   ]
 
-describe("an address is shown without its password:", () => {
-  test.each(CASES)("%j", (address, shown, place, isBroken) => {
+describe("store addresses", () => {
+  test.each(CASES)("the address %j is shown without its password", (address, shown, place, isBroken) => {
     assert.equal(masked(address), shown)
     assert.equal(placeOf(address), place)
     assert.equal(hasBrokenPassword(address), isBroken)

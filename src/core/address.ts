@@ -1,13 +1,13 @@
 /**
- * A server's address as it may be shown: without its password. Some write a password as it is, with an `@` or a `/` in it that
- * should have been encoded. So everything up to the last `@` is taken for it, also where the `//` was forgotten.
+ * A server's address without its password, for messages. A password may contain an `@` or a `/` that should have been encoded.
+ * So everything up to the last `@` counts as the password, even if the `//` is missing.
  */
 export function masked(address: string): string {
   if (!address.includes("://")) return address.replace(/:.*@/s, ":***@")
   return address.replace(/(:\/\/[^:@/]*):.*@/s, "$1:***@").replace(/([?&](?:ssl)?password=)[^&#]*/gi, "$1***")
 }
 
-/** Host and path of an address, for messages; null if it has none that could be read. */
+/** Host and path of an address, for messages. Null if the address can't be parsed or has no host. */
 export function placeOf(address: string): string | null {
   const shown = masked(address)
   if (!URL.canParse(shown)) return null
@@ -16,7 +16,7 @@ export function placeOf(address: string): string | null {
   return `${host}${pathname.replace(/^\/$/, "")}`
 }
 
-/** Whether a part of the password would be read as the host: it has a character in it that ends the password. */
+/** Whether the password contains an unencoded character that ends it, so that a part of it would be read as the host. */
 export function hasBrokenPassword(address: string): boolean {
   const shown = masked(address)
   if (!URL.canParse(shown)) return false

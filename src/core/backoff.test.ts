@@ -4,7 +4,7 @@ import { assertProperty } from "../../test/support/properties.ts"
 import { aRetry } from "../../test/support/records.ts"
 import { DEFAULT_RETRY, nextDelayMs } from "./backoff.ts"
 
-test("unless a task says otherwise there are 3 attempts, after about 5 and 10 seconds", () => {
+test("by default a run has 3 attempts, with delays of about 5 and 10 seconds", () => {
   assert.equal(DEFAULT_RETRY.attempts, 3)
   assert.deepEqual(
     [1, 2].map((failures) => nextDelayMs(DEFAULT_RETRY, failures, 0)),
@@ -16,7 +16,7 @@ test.each([
   ["exponential", [5, 10, 20, 40, 60, 60]],
   ["linear", [5, 10, 15, 20, 25, 30]],
   ["fixed", [5, 5, 5, 5, 5, 5]],
-] as const)("%s delays grow as %j seconds, up to the longest", (backoff, seconds) => {
+] as const)("%s delays are %j seconds, limited to the maximum delay", (backoff, seconds) => {
   const policy = aRetry({ backoff, baseMs: 5_000, maxMs: 60_000, jitter: 0 })
 
   assert.deepEqual(
@@ -29,15 +29,15 @@ test.each([
   [0, 1_000],
   [0.5, 875],
   [0.999_999, 750],
-])("with a quarter left to chance, a chance of %d makes a second %d ms", (chance, ms) => {
+])("with a jitter of 0.25, the random number %d makes a delay of 1 s %d ms long", (chance, ms) => {
   assert.equal(nextDelayMs(aRetry({ backoff: "fixed", baseMs: 1_000, jitter: 0.25 }), 1, chance), ms)
 })
 
-test("a longest delay below the first is the longest", () => {
+test("a maximum delay below the first delay limits the first delay too", () => {
   assert.equal(nextDelayMs(aRetry({ baseMs: 5_000, maxMs: 1_000, jitter: 0 }), 1, 0), 1_000)
 })
 
-test("however many failures, a delay is whole, never above the longest, never below the share that isn't chance", () => {
+test("for any number of failures a delay is an integer between the smallest jittered delay and the maximum delay", () => {
   const anyPolicy = fc.record({
     attempts: fc.constant(1_000),
     backoff: fc.constantFrom("exponential" as const, "linear" as const, "fixed" as const),

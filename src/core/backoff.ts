@@ -1,12 +1,12 @@
 import { HOUR, SECOND } from "./instant.ts"
 
-/** How often a run is tried and how long it waits in between. */
+/** How many attempts a run has, and the delay between them. */
 export interface RetryPolicy {
   readonly attempts: number
   readonly backoff: "exponential" | "linear" | "fixed"
   readonly baseMs: number
   readonly maxMs: number
-  /** The share of each delay left to chance: 0 none, 0.5 between half and whole. */
+  /** The random share of each delay. 0: none. 0.5: the delay is between half and all of its length. */
   readonly jitter: number
 }
 
@@ -18,7 +18,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   jitter: 0.25,
 }
 
-/** The wait after the given number of failures; never longer than the policy's maximum, nor shorter than its share. */
+/** The delay after the given number of failures, at most `maxMs`. `chance` in [0, 1) shortens it by up to the share `jitter`. */
 export function nextDelayMs(policy: RetryPolicy, failures: number, chance: number): number {
   const factor =
     policy.backoff === "exponential"

@@ -12,13 +12,13 @@ describe("lateness", () => {
     ["09:01:00.000", "schedule"],
     ["09:01:00.001", "catchup"],
     ["09:59:59.999", "catchup"],
-  ])("with a grace of a minute, the nine o'clock run made at %s is by %s", (now, triggeredBy) => {
+  ])("with a grace of 1 minute, the 09:00 run made at %s is triggered by %s", (now, triggeredBy) => {
     const { runs } = firedAt(aSchedule({ catchUp: { policy: "once", grace: "1m" } }), at(now))
 
     assert.deepEqual(ledger(runs), [`09:00 ${triggeredBy}`])
   })
 
-  test("lateness counts from when it was due, not from the nominal time", () => {
+  test("lateness counts from the due time, not from the nominal time", () => {
     const moved = { scheduledFor: at("09:00"), dueAt: at("09:30"), reason: null, by: null }
     const schedule = aSchedule({}, { overrides: [moved] })
 
@@ -27,7 +27,7 @@ describe("lateness", () => {
 })
 
 describe("catch-up once", () => {
-  test("the newest missed occurrence runs, and the others are one range", () => {
+  test("catch-up once runs the newest missed occurrence and records the others as one range", () => {
     const { schedule, runs } = firedAt(aSchedule(), at("13:20"))
 
     assert.deepEqual(ledger(runs), ["09:00-12:00 (4) skipped coalesced", "13:00 catchup"])
@@ -35,35 +35,35 @@ describe("catch-up once", () => {
     assert.equal(schedule.firedCount, 1)
   })
 
-  test("the run is told what it stands for", () => {
+  test("the catch-up run carries the range and the count of the occurrences it stands for", () => {
     const { runs } = firedAt(aSchedule(), at("13:20"))
 
     assert.deepEqual(runs[1]?.missed, { from: at("09:00"), until: at("12:00"), count: 4 })
   })
 
-  test("the range has an id that no occurrence has, so that no run can take its place", () => {
+  test("the range has an id that no occurrence has, so no run can replace it", () => {
     const [range] = firedAt(aSchedule(), at("13:20")).runs
 
     assert.equal(range?.id, "report@2026-03-10T09:00:00Z..2026-03-10T12:00:00Z")
     assert.deepInclude(range, { state: "skipped", payload: null, liveKey: null, notBefore: null })
   })
 
-  test("one missed occurrence beside the newest is a record of one", () => {
+  test("one missed occurrence before the newest is recorded by itself, not as a range", () => {
     const { runs } = firedAt(aSchedule(), at("10:00"))
 
     assert.deepEqual(ledger(runs), ["09:00 skipped coalesced", "10:00 catchup"])
     assert.isNull(runs[0]!.missed)
   })
 
-  test("however long ago, one occurrence still runs", () => {
+  test("an occurrence missed 300 days ago still runs", () => {
     const { runs } = firedAt(aSchedule({ at: at("09:00") }), at("09:00") + 300 * DAY)
 
     assert.deepEqual(ledger(runs), ["09:00 catchup"])
   })
 
-  test("if the newest was left out by an operator, the one before it runs", () => {
-    const left = { scheduledFor: at("11:00"), dueAt: null, reason: "holiday", by: "ada" }
-    const { runs } = firedAt(aSchedule({}, { overrides: [left] }), at("11:30"))
+  test("if an operator skipped the newest occurrence, the one before it runs", () => {
+    const skipped = { scheduledFor: at("11:00"), dueAt: null, reason: "holiday", by: "ada" }
+    const { runs } = firedAt(aSchedule({}, { overrides: [skipped] }), at("11:30"))
 
     assert.deepEqual(ledger(runs), ["11:00 skipped operator", "09:00 skipped coalesced", "10:00 catchup"])
     assert.equal(runs[0]?.message, "holiday")
@@ -73,18 +73,18 @@ describe("catch-up once", () => {
 describe("catch-up none", () => {
   const none = { catchUp: { policy: "none", grace: "10m" } } as const
 
-  test("what is no later than the grace still runs", () => {
+  test("an occurrence no later than the grace still runs", () => {
     assert.deepEqual(ledger(firedAt(aSchedule(none), at("09:10")).runs), ["09:00 schedule"])
   })
 
-  test("what is later is recorded as missed", () => {
+  test("an occurrence later than the grace is recorded as missed", () => {
     const { schedule, runs } = firedAt(aSchedule(none), at("09:10:00.001"))
 
     assert.deepEqual(ledger(runs), ["09:00 skipped missed"])
     assert.deepInclude(schedule, { firedCount: 0, nextRunAt: at("10:00") })
   })
 
-  test("the grace counts from when it was due", () => {
+  test("the grace counts from the due time", () => {
     const moved = { scheduledFor: at("09:00"), dueAt: at("09:40"), reason: null, by: null }
 
     assert.deepEqual(ledger(firedAt(aSchedule(none, { overrides: [moved] }), at("09:45")).runs), [
@@ -92,7 +92,7 @@ describe("catch-up none", () => {
     ])
   })
 
-  test("after a long absence all are one range, except one that is just due", () => {
+  test("after a long outage all missed occurrences are one range, and an occurrence within the grace runs", () => {
     const { runs } = firedAt(aSchedule(none), at("13:05"))
 
     assert.deepEqual(ledger(runs), ["09:00-12:00 (4) skipped missed", "13:00 schedule"])
@@ -111,14 +111,14 @@ describe("catch-up all", () => {
   const all = (window: "2h" | "1d", limit: number) =>
     ({ catchUp: { policy: "all", window, limit }, overlap: "allow" }) as const
 
-  test("each missed occurrence runs, oldest first", () => {
+  test("catch-up all runs each missed occurrence, oldest first", () => {
     const { schedule, runs } = firedAt(aSchedule(all("1d", 100)), at("11:30"))
 
     assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
     assert.deepInclude(schedule, { firedCount: 3 })
   })
 
-  test("a limit beyond what an option may say, written past the door, keeps a thousand", () => {
+  test("a limit above 1,000, written by SQL without our checks, keeps 1,000 occurrences", () => {
     const schedule = aSchedule({ cron: "* * * * * *", ...all("1d", 1_000) })
     const catchUp = { ...schedule.catchUp, limit: 1e300 }
 
@@ -128,13 +128,13 @@ describe("catch-up all", () => {
     assert.equal(rest[0]?.count, 800)
   })
 
-  test("only the newest, up to the limit; the rest is one range", () => {
+  test("catch-up all runs the newest occurrences up to the limit and records the rest as one range", () => {
     const { runs } = firedAt(aSchedule(all("1d", 2)), at("13:30"))
 
     assert.deepEqual(ledger(runs), ["09:00-11:00 (3) skipped missed", "12:00 catchup", "13:00 catchup"])
   })
 
-  test("only those in the window; the rest is one range", () => {
+  test("catch-up all runs the occurrences in the window and records the rest as one range", () => {
     const { runs } = firedAt(aSchedule(all("2h", 100)), at("13:00"))
 
     assert.deepEqual(ledger(runs), [
@@ -145,14 +145,14 @@ describe("catch-up all", () => {
     ])
   })
 
-  test("one that an operator left out is recorded by itself and takes no place", () => {
-    const left = { scheduledFor: at("10:00"), dueAt: null, reason: null, by: null }
-    const { runs } = firedAt(aSchedule(all("1d", 2), { overrides: [left] }), at("11:30"))
+  test("an occurrence that an operator skipped is recorded by itself and doesn't count towards the limit", () => {
+    const skipped = { scheduledFor: at("10:00"), dueAt: null, reason: null, by: null }
+    const { runs } = firedAt(aSchedule(all("1d", 2), { overrides: [skipped] }), at("11:30"))
 
     assert.deepEqual(ledger(runs), ["10:00 skipped operator", "09:00 catchup", "11:00 catchup"])
   })
 
-  test("no run is told of others: each has its own", () => {
+  test("with catch-up all no run stands for missed occurrences", () => {
     const { runs } = firedAt(aSchedule(all("1d", 2)), at("13:30"))
 
     assert.deepEqual(
@@ -162,8 +162,8 @@ describe("catch-up all", () => {
   })
 })
 
-describe("long gaps", () => {
-  test("counting stops at ten thousand, and the range still says from when to when", () => {
+describe("long outages", () => {
+  test("the count stops at 10,000, and the range still has its first and last instant", () => {
     const [range] = firedAt(aSchedule({ cron: "* * * * * *" }), MADE_AT + DAY).runs
 
     assert.deepEqual(range?.missed, {
@@ -174,7 +174,7 @@ describe("long gaps", () => {
   })
 
   test.each([{ cron: "* * * * * *" }, { every: "1s" }, { cron: "@every 1s" }] as const)(
-    "a year of missed seconds by %o is one run and one record",
+    "a year of missed seconds with %o is one run and one record",
     (options) => {
       const plan = planFire(aSchedule(options), NO_FACTS, MADE_AT + 365 * DAY)
 
@@ -182,7 +182,7 @@ describe("long gaps", () => {
     },
   )
 
-  test("an occurrence that an operator added counts like the others", () => {
+  test("an occurrence that an operator added is counted like any other", () => {
     const added = { scheduledFor: at("09:20"), dueAt: at("09:20"), reason: null, by: null }
     const [range] = firedAt(aSchedule({}, { overrides: [added] }), at("11:00")).runs
 
@@ -190,15 +190,15 @@ describe("long gaps", () => {
   })
 })
 
-test("nothing owed keeps the place where it is", () => {
+test("when nothing is owed, coveredUntil doesn't move", () => {
   const schedule = aSchedule()
 
   const owed = owedUpTo(newestDue(schedule, at("08:30")), schedule, at("08:30"))
 
-  assert.deepInclude(owed, { kept: [], left: [], rest: [], coveredUntil: MADE_AT })
+  assert.deepInclude(owed, { kept: [], skipped: [], rest: [], coveredUntil: MADE_AT })
 })
 
-test("after catching up the schedule is due again in the future", () => {
+test("after catching up, the next run of the schedule is in the future", () => {
   const plan = planFire(aSchedule({ cron: "*/5 * * * *" }), NO_FACTS, at("11:03"))
 
   assert.equal(clock(progressAfter(plan).nextRunAt), "11:05")

@@ -11,22 +11,22 @@ import { CATCH_UP_LIMIT_MAX } from "./policies.ts"
 import type { Missed } from "./run.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** The occurrences a schedule owes, sorted by what becomes of them. Those that have a record already are left out. */
+/** The occurrences that a schedule owes, by what the plan does with them. Occurrences with a record are not included. */
 export interface CatchUpDecision {
-  /** To be run, oldest first. */
+  /** Occurrences that become runs, oldest first. */
   readonly kept: readonly Occurrence[]
-  /** Left out by an operator, one by one. */
-  readonly left: readonly Occurrence[]
-  /** All older ones, as ranges, oldest first: one, unless some in between have a record. */
+  /** Occurrences that an operator skipped. Each gets its own record. */
+  readonly skipped: readonly Occurrence[]
+  /** All older occurrences, oldest first: one range, or several if occurrences between them have a record. */
   readonly rest: readonly Missed[]
   readonly coveredUntil: Instant
   isLate(occurrence: Occurrence): boolean
 }
 
-/** StatisticsBuffer stops here, so that a month of missed seconds costs milliseconds. */
+/** Counting stops here, so that a month of missed seconds takes milliseconds to count. */
 export const MISSED_COUNT_MAX = 10_000
 
-/** Walks back from the newest owed occurrence and keeps as many as the policy allows; what lies before is the rest. */
+/** Walks back from the newest owed occurrence and keeps as many as the policy allows. All older ones are the rest. */
 export function owedUpTo(
   newest: Occurrence | null,
   schedule: Schedule,
@@ -35,45 +35,45 @@ export function owedUpTo(
 ): CatchUpDecision {
   const { policy, graceMs, windowMs, limit } = schedule.catchUp
   const coveredUntil = schedule.coveredUntil ?? now
-  // A higher limit was written without our checks: since 1970 it could keep a thousand million.
+  // A row written by SQL may have a higher limit. Since 1970 it could keep a thousand million occurrences.
   const wanted = policy === "all" ? Math.min(limit, CATCH_UP_LIMIT_MAX) : 1
   const earliest =
     policy === "once" ? Number.NEGATIVE_INFINITY : now - (policy === "all" ? windowMs : graceMs)
-  const recordOf = lookBackIn(recorded)
+  const recordOf = recordLookup(recorded)
 
   const kept: Occurrence[] = []
-  const left: Occurrence[] = []
+  const skipped: Occurrence[] = []
   let found = 0
   let occurrence = newest
   while (occurrence !== null && occurrence.scheduledFor > coveredUntil) {
     const record = recordOf(occurrence.scheduledFor)
     const isRecorded = record !== null
     if (!isRecorded && (found >= wanted || occurrence.dueAt < earliest)) break
-    if (!isRecorded && occurrence.isSkipped) left.unshift(occurrence)
+    if (!isRecorded && occurrence.isSkipped) skipped.unshift(occurrence)
     else if (!isRecorded) kept.unshift(occurrence)
-    // A newer run that is there already is as good as one that is made now: older ones are folded into it.
+    // A run that exists counts like one that this plan makes: with `once`, older occurrences are folded into it.
     if (!occurrence.isSkipped && (!isRecorded || policy !== "all")) found++
-    // What a range records is passed over at once: from 1970 to now it may stand for a thousand million occurrences.
+    // A recorded range is passed in one step: from 1970 to now it may stand for a thousand million occurrences.
     const isPassed = isRecorded && !occurrence.isSkipped
     occurrence = occurrenceBefore(schedule, isPassed ? record.from : occurrence.scheduledFor)
   }
 
   const until = occurrence?.scheduledFor ?? coveredUntil
-  const older = leftOutIn(schedule, { after: coveredUntil, until }, recorded)
-  const told = [...recorded, ...older.map(({ scheduledFor }) => leftOutAt(scheduledFor))].sort(byBeginning)
-  const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, told) : []
-  const fired = farEnough(kept, recorded, schedule.spacingMs)
+  const older = skippedIn(schedule, { after: coveredUntil, until }, recorded)
+  const accounted = [...recorded, ...older.map(({ scheduledFor }) => skipAt(scheduledFor))].sort(byStart)
+  const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, accounted) : []
+  const fired = spacedApart(kept, recorded, schedule.spacingMs)
   return {
     kept: fired,
-    left: [...older, ...left],
+    skipped: [...older, ...skipped],
     rest,
     coveredUntil: newest === null ? coveredUntil : coveredBy(newest, fired, recorded, schedule.spacingMs),
     isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest.length > 0),
   }
 }
 
-/** What an operator left out among the occurrences in (after, until] that have no record: each stays with the operator's word. */
-function leftOutIn(
+/** Occurrences in (after, until] that an operator skipped and that have no record. Each keeps the operator's reason. */
+function skippedIn(
   schedule: Schedule,
   { after, until }: { after: Instant; until: Instant },
   recorded: readonly Recorded[],
@@ -85,16 +85,16 @@ function leftOutIn(
     .sort((a, b) => a.scheduledFor - b.scheduledFor)
 }
 
-function leftOutAt(at: Instant): Recorded {
+function skipAt(at: Instant): Recorded {
   return { from: at, until: at, isRun: false }
 }
 
-function byBeginning(a: Recorded, b: Recorded): number {
+function byStart(a: Recorded, b: Recorded): number {
   return a.from - b.from
 }
 
-/** Made up for or not, an occurrence too close after one that is fired doesn't count. Expects the oldest first. */
-function farEnough(
+/** Removes occurrences closer than the spacing to a fired one, even among catch-up runs. Expects the oldest first. */
+function spacedApart(
   occurrences: readonly Occurrence[],
   recorded: readonly Recorded[],
   spacingMs: number,
@@ -110,7 +110,7 @@ function farEnough(
   })
 }
 
-/** All up to the newest, and what is too close after the last that was fired. Expects the oldest first. */
+/** Everything up to the newest is settled, and what the spacing excludes after the last fired one. Expects the oldest first. */
 function coveredBy(
   newest: Occurrence,
   kept: readonly Occurrence[],
@@ -121,12 +121,12 @@ function coveredBy(
   const firedBefore =
     recorded.findLast(({ isRun, from }) => isRun && from <= until)?.from ?? Number.NEGATIVE_INFINITY
   const fired = kept.at(-1)?.scheduledFor ?? Number.NEGATIVE_INFINITY
-  // One that comes exactly the spacing later isn't too close.
+  // An occurrence exactly the spacing later counts.
   return Math.max(until, Math.max(firedBefore, fired) + spacingMs - 1)
 }
 
-/** The record of an instant, or null, for a caller who asks about ever earlier ones. */
-function lookBackIn(recorded: readonly Recorded[]): (at: Instant) => Recorded | null {
+/** A function that finds the record of an instant, or null. Each call must ask for an earlier instant than the last. */
+function recordLookup(recorded: readonly Recorded[]): (at: Instant) => Recorded | null {
   let index = recorded.length - 1
   return (at) => {
     while (index >= 0 && recorded[index]!.from > at) index--
@@ -135,7 +135,7 @@ function lookBackIn(recorded: readonly Recorded[]): (at: Instant) => Recorded | 
   }
 }
 
-/** How many gaps are told apart. Older ones are one range around what is recorded there, which it doesn't count. */
+/** How many gaps get their own range. Older gaps are one range; its count leaves out the records inside it. */
 const GAPS_MAX = 100
 
 /** The occurrences in (after, until] that have no record, as ranges, oldest first. */
@@ -146,19 +146,19 @@ export function gapsIn(
 ): readonly Missed[] {
   const within = recorded.filter((each) => each.until > after && each.from <= until)
   const older = within.slice(0, -GAPS_MAX)
-  const apart = within.slice(-GAPS_MAX)
-  // What comes too close after a run is no occurrence.
+  const newer = within.slice(-GAPS_MAX)
+  // Within the spacing after a run there are no occurrences.
   const starts = [
     after,
-    ...apart.map(({ until, isRun }) => (isRun ? until + Math.max(0, schedule.spacingMs - 1) : until)),
+    ...newer.map(({ until, isRun }) => (isRun ? until + Math.max(0, schedule.spacingMs - 1) : until)),
   ]
-  const ends = [...apart.map((each) => each.from - 1), until]
+  const ends = [...newer.map((each) => each.from - 1), until]
   return starts
     .map((start, index) => rangeWithin(schedule, start, ends[index]!, index === 0 ? older : []))
     .filter((gap) => gap !== null)
 }
 
-/** The occurrences in (after, until] but for those recorded, as one record; null if there is none. */
+/** The occurrences in (after, until] without a record, as one range. Null if there are none. */
 function rangeWithin(
   schedule: Schedule,
   after: Instant,
@@ -178,8 +178,8 @@ function countIn(schedule: Schedule, after: Instant, until: Instant): number {
   return countOccurrences(schedule, after, until, MISSED_COUNT_MAX)
 }
 
-/** Several ranges as what a run is told it stands for; null if there are none. */
-export function foldedIn(ranges: readonly Missed[]): Missed | null {
+/** Several ranges as the one range that a run stands for. Null if there are none. */
+export function mergedRange(ranges: readonly Missed[]): Missed | null {
   const last = ranges.at(-1)
   if (last === undefined) return null
   const count = ranges.reduce((total, range) => total + range.count, 0)

@@ -1,9 +1,9 @@
-/** One thing that was looked at, such as by `belfry doctor`, and what was found. */
+/** The result of one check, such as those of `belfry doctor`. */
 export interface Check {
   readonly name: string
   readonly result: "ok" | "warning" | "problem"
   readonly message: string
-  /** What to do, if anything. */
+  /** What to do. Null: nothing. */
   readonly remedy: string | null
 }
 

@@ -13,8 +13,8 @@ const throwing = {
   },
 }
 
-describe("an object whose members are passed on", () => {
-  test("is copied, and each getter is read once", () => {
+describe("copied", () => {
+  test("an object is copied, and each getter is read once", () => {
     let reads = 0
     const given = {
       get accept() {
@@ -27,7 +27,7 @@ describe("an object whose members are passed on", () => {
     assert.deepEqual([copy.accept, copy.accept, reads], [1, 1, 1])
   })
 
-  test.each([null, undefined])("is empty if it is %s", (given) => {
+  test.each([null, undefined])("%s is copied as an empty object", (given) => {
     assert.deepEqual(copied(given, PLACE), {})
   })
 
@@ -36,13 +36,13 @@ describe("an object whose members are passed on", () => {
     ["all", '"all"'],
     [5, "5"],
     [() => 0, "a function"],
-  ])("is refused if it is %o", (given, words) => {
+  ])("%o is refused, because it isn't an object", (given, words) => {
     const error = thrownBy(() => copied(given as object, PLACE))
 
     assert.equal(error.message, `enqueue: headers is ${words}; use an object.`)
   })
 
-  test("is refused if it can't be read", () => {
+  test("an object that can't be read is refused", () => {
     const error = thrownBy(() => copied(throwing, PLACE))
 
     assert.equal(error.message, "enqueue: headers can't be read.")
@@ -51,7 +51,7 @@ describe("an object whose members are passed on", () => {
   })
 })
 
-test("options inside an option that can't be read are named", () => {
+test("an unreadable object of options is refused with the option's name", () => {
   const error = thrownBy(() =>
     checked({ nested: throwing }, { nested: record({ limit: integer(1, 2) }) }, SOURCE),
   )
@@ -59,8 +59,8 @@ test("options inside an option that can't be read are named", () => {
   assert.equal(error.message, "enqueue: nested can't be read.")
 })
 
-describe("an error that knows only its value", () => {
-  test("is told with the option, and keeps its code and its details", () => {
+describe("atOption", () => {
+  test("an error of Belfry gets the option's name and keeps its code and details", () => {
     const cause = new BelfryError("BELFRY_CRON_SYNTAX", "Hour 25.", { details: { field: 2 } })
 
     const error = thrownBy(() =>
@@ -73,7 +73,7 @@ describe("an error that knows only its value", () => {
     assert.deepEqual(error.details, { id: "x", field: 2, option: "headers" })
   })
 
-  test("is left alone if it isn't Belfry's: it is a fault", () => {
+  test("an error that isn't Belfry's is a fault and is rethrown unchanged", () => {
     const fault = new Error("away")
 
     try {
@@ -90,8 +90,8 @@ describe("an error that knows only its value", () => {
 
 test.each([
   [60, "Did you mean"],
-  [61, "Known are"],
-])("a name of %d characters is compared with the known ones up to 60", (length, help) => {
+  [61, "Known options:"],
+])("a name of %d characters is compared with the known names only up to 60 characters", (length, help) => {
   const name = "x".repeat(length)
 
   const error = thrownBy(() => checked({ [`${name.slice(1)}y`]: 1 }, { [name]: instant }, SOURCE))

@@ -36,8 +36,8 @@ const TABLE = {
 
 const refusalOf = (given: unknown) => thrownBy(() => checked(given, TABLE, SOURCE))
 
-describe("a value", () => {
-  test("is read into the form it is kept in", () => {
+describe("option values", () => {
+  test("each value is converted to the form in which it is stored", () => {
     const given = {
       ...{ priority: -0, enabled: false, key: "abcde", delay: "1s", at: new Date(5), share: 1, tags: ["é"] },
       ...{ backoff: "fixed", nested: { limit: 2 }, overlap: "queue", before: { id: "r", more: 1 } },
@@ -51,7 +51,7 @@ describe("a value", () => {
     })
   })
 
-  test("that is null or undefined isn't given; so are all options at once", () => {
+  test("null and undefined mean that the option, or the whole object of options, isn't given", () => {
     const nothing = Object.fromEntries(Object.keys(TABLE).map((name) => [name, undefined]))
 
     for (const given of [undefined, null, {}, { key: null, nested: undefined }])
@@ -66,8 +66,8 @@ describe("a value", () => {
     [{ enabled: 0 }, "enabled is 0; use true or false."],
     [{ key: "" }, 'key is ""; use text of 1 to 5 characters.'],
     [{ key: "abcdef" }, 'key is "abcdef"; use text of 1 to 5 characters.'],
-    [{ key: "\0" }, "key holds a NUL or half of a character, which no store keeps."],
-    [{ key: "\ud800" }, "key holds a NUL or half of a character, which no store keeps."],
+    [{ key: "\0" }, "key contains a NUL or an unpaired surrogate, which no store can keep."],
+    [{ key: "\ud800" }, "key contains a NUL or an unpaired surrogate, which no store can keep."],
     [{ key: Symbol("a") }, "key is a symbol; use text of 1 to 5 characters."],
     [{ delay: "99ms" }, 'delay is "99ms"; use a duration from 100ms to 1s.'],
     [{ delay: "1001ms" }, 'delay is "1001ms"; use a duration from 100ms to 1s.'],
@@ -90,57 +90,57 @@ describe("a value", () => {
     [5, "options is 5; use an object."],
   ]
 
-  test.each(REFUSED)("%o is refused with the option's name and what is allowed", (given, problem) => {
+  test.each(REFUSED)("%o is refused with the option's name and the allowed values", (given, problem) => {
     assert.equal(refusalOf(given).message, `enqueue: ${problem}`)
   })
 
-  test("of a hole in a list is refused like undefined", () => {
+  test("a hole in a list is refused like undefined", () => {
     assert.match(refusalOf({ tags: Array(2) }).message, /^enqueue: tags\[0\] is undefined; use text/)
   })
 
-  test("is in the details of the error, for programs", () => {
+  test("the details of the error contain the option and the value", () => {
     assert.deepEqual(refusalOf({ priority: 6 }).details, { id: "x", option: "priority", value: 6 })
     assert.deepEqual(refusalOf({ key: "\0" }).details, { id: "x", option: "key", value: "\0" })
     assert.equal(refusalOf({ at: "soon" }).code, "BELFRY_INSTANT_INVALID")
   })
 
-  test("is shown in part, however long it is", () => {
+  test("a message shows only the beginning of a long value", () => {
     assert.isBelow(refusalOf({ key: "x".repeat(10_000_000) }).message.length, 200)
   })
 })
 
-describe("a name", () => {
+describe("option names", () => {
   test.each([
     [{ enabld: true }, "enabld is not an option. Did you mean enabled?"],
     [{ Priority: 1 }, "Priority is not an option. Did you mean priority?"],
     [{ prioirty: 1 }, "prioirty is not an option. Did you mean priority?"],
     [{ nested: { limits: 1 } }, "nested.limits is not an option. Did you mean limit?"],
-    [{ "a b": 1 }, `"a b" is not an option. Known are ${Object.keys(TABLE).join(", ")}.`],
-  ])("that isn't in the table is refused: %o", (given, problem) => {
+    [{ "a b": 1 }, `"a b" is not an option. Known options: ${Object.keys(TABLE).join(", ")}.`],
+  ])("an unknown name is refused with the nearest known name or a list of them: %o", (given, problem) => {
     assert.equal(refusalOf(given).message, `enqueue: ${problem}`)
   })
 
-  test("that is misspelt is taken for the nearest there is, not for the first that is near", () => {
+  test("for a misspelt name the nearest known name is suggested, not the first similar one", () => {
     const error = thrownBy(() => checked({ untill: 1 }, { untilAt: instant, until: instant }, SOURCE))
 
     assert.equal(error.message, "enqueue: untill is not an option. Did you mean until?")
   })
 
-  test("that isn't in the table is in the details of the error, for programs", () => {
+  test("the details of the error contain the unknown name", () => {
     assert.deepEqual(refusalOf({ enabld: true }).details, { id: "x", option: "enabld" })
   })
 
   test.each([
     [60, "x".repeat(60)],
     [61, `${"x".repeat(60)}…`],
-  ])("of %d characters is shown with at most 60", (length, text) => {
+  ])("a name of %d characters is shown with at most 60", (length, text) => {
     const { message } = refusalOf({ ["x".repeat(length)]: 1 })
 
-    assert.isTrue(message.startsWith(`enqueue: ${text} is not an option. Known are priority,`), message)
+    assert.isTrue(message.startsWith(`enqueue: ${text} is not an option. Known options: priority,`), message)
   })
 
   test.each(["__proto__", "constructor", "prototype", "toString"])(
-    "of objects' own, %s, is no option",
+    "%s, a property that every object inherits, is refused as an option",
     (name) => {
       const given = JSON.parse(`{ "${name}": { "enabled": true } }`)
 
@@ -149,7 +149,7 @@ describe("a name", () => {
   )
 })
 
-describe("an object that can't be read", () => {
+describe("objects of options", () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   const throwing = {
@@ -158,7 +158,7 @@ describe("an object that can't be read", () => {
     },
   }
 
-  test("is refused like any other value", () => {
+  test("an object that can't be read is refused like any other invalid value", () => {
     assert.equal(refusalOf(proxy).message, "enqueue: options can't be read.")
     assert.equal(
       refusalOf({ nested: proxy }).message,
@@ -175,7 +175,7 @@ describe("an object that can't be read", () => {
     assert.equal((refusalOf(throwing).cause as Error).message, "no")
   })
 
-  test("is not one of a class: what the class has counts", () => {
+  test("getters of a class instance are read as options", () => {
     class Options {
       get priority() {
         return 3

@@ -3,7 +3,7 @@ import { aDefinition, at, thrownBy } from "../../test/support/records.ts"
 import type { ErrorCode } from "./errors.ts"
 import type { ScheduleOptions } from "./options.ts"
 
-/** As if from JavaScript or over HTTP: the types would refuse most of these. */
+/** Options as they come from JavaScript or over HTTP. The types would refuse most of them. */
 const options = (value: object) => value as ScheduleOptions
 
 const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])[] = [
@@ -15,12 +15,12 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     options({ triggers: [{ dayMatch: "both" }] }),
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": triggers[0].dayMatch goes with cron, which is missing: give both, also to change dayMatch alone.',
+    'Schedule "report": triggers[0].dayMatch needs cron, which is missing: give both, even to change only dayMatch.',
   ],
   [
     options({ triggers: [{ cron: "@daily" }, { anchor: at("10:00") }] }),
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": triggers[1].anchor goes with every, which is missing: give both, also to change anchor alone.',
+    'Schedule "report": triggers[1].anchor needs every, which is missing: give both, even to change only anchor.',
   ],
   [
     { cron: "@daily", every: "1h" },
@@ -30,37 +30,37 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     { cron: "@daily", triggers: [{ every: "1h" }] },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": triggers can\'t be given beside cron, every, at or in.',
+    'Schedule "report": triggers can\'t be combined with cron, every, at or in.',
   ],
   [
     { cron: "@daily", anchor: at("10:00") },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": anchor goes with every, not with cron.',
+    'Schedule "report": anchor applies to every, not to cron.',
   ],
   [
     { at: at("10:00"), anchor: at("10:00") },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": anchor goes with every, not with at.',
+    'Schedule "report": anchor applies to every, not to at.',
   ],
   [
     { every: "1h", dayMatch: "either" },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": dayMatch goes with cron, not with every.',
+    'Schedule "report": dayMatch applies to cron, not to every.',
   ],
   [
     { triggers: [{ cron: "@daily" }, { at: at("10:00"), dayMatch: "both" }] },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": triggers[1].dayMatch goes with cron, not with at.',
+    'Schedule "report": triggers[1].dayMatch applies to cron, not to at.',
   ],
   [
     { triggers: [{ every: "1h" }], anchor: at("10:00") },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": anchor can\'t be given beside triggers: write it into the trigger it is for.',
+    'Schedule "report": anchor can\'t be combined with triggers: put it into the trigger that it applies to.',
   ],
   [
     { triggers: [{ cron: "@daily" }], dayMatch: "both" },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": dayMatch can\'t be given beside triggers: write it into the trigger it is for.',
+    'Schedule "report": dayMatch can\'t be combined with triggers: put it into the trigger that it applies to.',
   ],
   [
     { triggers: [] },
@@ -195,7 +195,7 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
 ]
 
 for (const [given, code, message] of REFUSED) {
-  test(`${JSON.stringify(given).slice(0, 70)} is refused as ${code}`, () => {
+  test(`a schedule with ${JSON.stringify(given).slice(0, 70)} is refused with ${code}`, () => {
     const error = thrownBy(() => aDefinition(given))
 
     assert.equal(error.code, code)
@@ -204,15 +204,18 @@ for (const [given, code, message] of REFUSED) {
   })
 }
 
-describe("beside the options", () => {
-  test.each(["", "two words", "a/b", "ä", "a@b", "x".repeat(201), "a\n", 5])("the id %j is refused", (id) => {
-    const error = thrownBy(() => aDefinition({}, { id: id as string }))
+describe("id, task, payload and `in`", () => {
+  test.each(["", "two words", "a/b", "ä", "a@b", "x".repeat(201), "a\n", 5])(
+    "the schedule id %j is refused",
+    (id) => {
+      const error = thrownBy(() => aDefinition({}, { id: id as string }))
 
-    assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
-    assert.match(error.message, /^Schedule: id is .*; use 1 to 200 letters, digits, "_" and "-"\.$/)
-  })
+      assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
+      assert.match(error.message, /^Schedule: id is .*; use 1 to 200 letters, digits, "_" and "-"\.$/)
+    },
+  )
 
-  test.each(["a", "Nightly_report-2", "x".repeat(200)])("the id %j is taken", (id) => {
+  test.each(["a", "Nightly_report-2", "x".repeat(200)])("the schedule id %j is accepted", (id) => {
     assert.doesNotThrow(() => aDefinition({}, { id }))
   })
 
@@ -223,16 +226,16 @@ describe("beside the options", () => {
     assert.deepEqual(error.details, { id: "report", option: "task", value: "" })
   })
 
-  test("`in` is refused where a definition must mean the same at every start", () => {
+  test("`in` is refused in a declared schedule, because it would mean another time at each start", () => {
     const error = thrownBy(() => aDefinition({ in: "1h" }, { now: null }))
 
     assert.match(
       error.message,
-      /in would mean another time at every start of the program: declare `at` instead/,
+      /in would mean a different time at every start of the program: declare `at` instead/,
     )
   })
 
-  test("a payload that JSON can't hold is refused with the schedule's name", () => {
+  test("a payload that JSON can't represent is refused with the schedule's id", () => {
     const error = thrownBy(() => aDefinition({}, { payload: { size: 1n } }))
 
     assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")

@@ -5,8 +5,8 @@ import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
 import type { RetryOptions, ScheduleOptions } from "./options.ts"
 import { PRIORITY, RETRY } from "./policies.ts"
 
-describe("what isn't said", () => {
-  test("has a default", () => {
+describe("defaults", () => {
+  test("each option that isn't given has a default", () => {
     assert.deepEqual(aDefinition({ cron: "0 7 * * *" }), {
       task: "send",
       payload: null,
@@ -34,7 +34,7 @@ describe("what isn't said", () => {
     })
   })
 
-  test("half a policy is completed", () => {
+  test("the missing members of a policy get their defaults", () => {
     const { dst, catchUp } = aDefinition({
       dst: { overlap: "both" },
       catchUp: { policy: "none", grace: "5m" },
@@ -44,15 +44,15 @@ describe("what isn't said", () => {
     assert.deepEqual(catchUp, { policy: "none", graceMs: 5 * MINUTE, windowMs: DAY, limit: 100 })
   })
 
-  test("said as undefined is not said", () => {
+  test("a member that is undefined gets its default", () => {
     const dst = { gap: undefined, overlap: undefined } as unknown as NonNullable<ScheduleOptions["dst"]>
 
     assert.deepEqual(aDefinition({ dst }).dst, { gap: "after", overlap: "first" })
   })
 })
 
-describe("what is said", () => {
-  test("is kept in one form", () => {
+describe("given options", () => {
+  test("durations become milliseconds, and times become instants", () => {
     const definition = aDefinition({
       every: "90s",
       anchor: "2026-03-10T00:00:00Z",
@@ -82,7 +82,7 @@ describe("what is said", () => {
     })
   })
 
-  test("an end may lie before 1970, and a schedule may end at the instant it starts", () => {
+  test("endsAt may be before 1970, and a schedule may end at the instant it starts", () => {
     assert.equal(aDefinition({ endsAt: -1 }).endsAt, -1)
     assert.equal(aDefinition({ startsAt: at("09:00"), endsAt: at("09:00") }).endsAt, at("09:00"))
   })
@@ -122,7 +122,7 @@ test.each([
   ["all", undefined, 50],
   [{ policy: "all", limit: 7 }, undefined, 7],
   [{ policy: "all", limit: 7 }, 3, 3],
-] as const)("with catchUp %j a queue of limit %s holds %d", (catchUp, limit, held) => {
+] as const)("with catchUp %j and an overlap limit of %s, the queue holds %d runs", (catchUp, limit, held) => {
   const overlap = limit === undefined ? "queue" : ({ policy: "queue", limit } as const)
 
   assert.deepEqual(aDefinition({ catchUp, overlap }).overlap, { policy: "queue", limit: held })
@@ -135,11 +135,11 @@ test.each([
   [-3, -3],
   [-0, 0],
   [1_000_000, 1_000_000],
-] as const)("priority %s is %d", (priority, value) => {
+] as const)("the priority %s is stored as %d", (priority, value) => {
   assert.equal(PRIORITY.read(priority, PLACE), value)
 })
 
-test.each([1.5, Number.NaN, 1_000_001, "toString"])("priority %s is refused", (priority) => {
+test.each([1.5, Number.NaN, 1_000_001, "toString"])("the priority %s is refused", (priority) => {
   assert.match(thrownBy(() => PRIORITY.read(priority, PLACE)).message, /^Task "t": retry is .*; use /)
 })
 
@@ -147,7 +147,7 @@ const PLACE = { source: { code: "BELFRY_TASK_INVALID", subject: 'Task "t"' }, op
 const defineRetry = (options: RetryOptions) => RETRY.read(options, PLACE)
 
 describe("retry", () => {
-  test("what isn't said is 3 attempts, exponential from 5 s up to an hour, a quarter by chance", () => {
+  test("the default is 3 attempts with exponential delays from 5 s up to 1 hour and a jitter of 0.25", () => {
     assert.deepEqual(defineRetry({}), {
       attempts: 3,
       backoff: "exponential",
@@ -157,7 +157,7 @@ describe("retry", () => {
     })
   })
 
-  test("a first delay longer than the longest raises the longest", () => {
+  test("a first delay above the default maximum delay raises the maximum, unless maxDelay is given", () => {
     assert.equal(defineRetry({ delay: "3h" }).maxMs, 3 * HOUR)
     assert.equal(defineRetry({ delay: "3h", maxDelay: "2h" }).maxMs, 2 * HOUR)
   })
@@ -166,13 +166,13 @@ describe("retry", () => {
     [{ attempts: 0 }, 'Task "t": retry.attempts is 0; use a whole number from 1 to 1000.'],
     [{ attempts: 1_001 }, 'Task "t": retry.attempts is 1001; use a whole number from 1 to 1000.'],
     [{ attempts: 2.5 }, 'Task "t": retry.attempts is 2.5; use a whole number from 1 to 1000.'],
-    [{ jitter: 1.1 }, 'Task "t": retry.jitter is 1.1; use a share from 0 to 1.'],
-    [{ jitter: Number.NaN }, 'Task "t": retry.jitter is NaN; use a share from 0 to 1.'],
+    [{ jitter: 1.1 }, 'Task "t": retry.jitter is 1.1; use a number from 0 to 1.'],
+    [{ jitter: Number.NaN }, 'Task "t": retry.jitter is NaN; use a number from 0 to 1.'],
     [
       { backoff: "random" as "fixed" },
       'Task "t": retry.backoff is "random"; use "exponential", "linear" or "fixed".',
     ],
-  ])("%o is refused", (given, message) => {
+  ])("the retry policy %o is refused", (given, message) => {
     const error = thrownBy(() => defineRetry(given))
 
     assert.equal(error.code, "BELFRY_TASK_INVALID")
@@ -180,8 +180,8 @@ describe("retry", () => {
   })
 })
 
-describe("a new schedule", () => {
-  test("is planned from now, with nothing fired", () => {
+describe("new schedules", () => {
+  test("a new schedule is planned from now and has fired nothing", () => {
     const schedule = newSchedule("report", aDefinition(), at("08:20"))
 
     assert.deepInclude(schedule, { id: "report", version: 0, revision: 1, createdAt: at("08:20") })
@@ -196,28 +196,28 @@ describe("a new schedule", () => {
     assert.equal(clock(schedule.coveredUntil), "08:20")
   })
 
-  test("an interval first occurs one step after it was made", () => {
+  test("the first occurrence of an interval is one interval after the schedule was made", () => {
     assert.equal(clock(newSchedule("report", aDefinition({ every: "10m" }), at("08:20")).nextRunAt), "08:30")
   })
 
-  test("that is disabled is due never", () => {
+  test("a disabled new schedule has no next run", () => {
     assert.isNull(newSchedule("report", aDefinition({ enabled: false }), MADE_AT).nextRunAt)
   })
 
-  test("whose only time is now is due at once", () => {
+  test("a new one-time schedule for now is due now", () => {
     const schedule = newSchedule("report", aDefinition({ in: 0 }), MADE_AT)
 
     assert.equal(schedule.nextRunAt, MADE_AT)
     assert.deepEqual(ledger(firedAt(schedule, MADE_AT).runs), ["08:00 schedule"])
   })
 
-  test("one of whose times is now is due at once", () => {
+  test("a new schedule with one trigger for now is due now", () => {
     const definition = aDefinition({ triggers: [{ every: "1h" }, { in: 0 }] })
 
     assert.equal(newSchedule("report", definition, MADE_AT).nextRunAt, MADE_AT)
   })
 
-  test("whose only time is past is finished, and nothing fires", () => {
+  test("a new one-time schedule in the past is finished and fires nothing", () => {
     assert.deepInclude(newSchedule("report", aDefinition({ at: at("07:00") }), MADE_AT), {
       nextRunAt: null,
       finishedAt: MADE_AT,
@@ -225,7 +225,7 @@ describe("a new schedule", () => {
   })
 })
 
-test("a new schedule that is to start immediately is due now, though its only time is past", () => {
+test("a new schedule with startImmediately is due now, even if its only time is past", () => {
   const schedule = newScheduleDueNow("report", aDefinition({ at: at("07:00") }), MADE_AT)
 
   assert.deepInclude(schedule, { nextRunAt: MADE_AT, coveredUntil: MADE_AT - 1, finishedAt: null })
@@ -234,7 +234,7 @@ test("a new schedule that is to start immediately is due now, though its only ti
   ])
 })
 
-test("a definition is the same whoever makes it", () => {
+test("the same options and context always make the same definition", () => {
   const context = { id: "a", task: "t", payload: { b: 1 }, owner: "o", release: 2, now: null }
 
   assert.deepEqual(defineSchedule({ cron: "@daily" }, context), defineSchedule({ cron: "@daily" }, context))

@@ -27,20 +27,20 @@ import {
   scheduleSource,
 } from "./policies.ts"
 import { NO_PROGRESS, NO_RUNS, type Schedule, type ScheduleDefinition } from "./schedule.ts"
-import { planAnew } from "./steer.ts"
+import { replan } from "./steer.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
 import { zoneNamed } from "./zone.ts"
 
-/** The door for schedules: what people write, checked and completed into a `ScheduleDefinition`. */
+/** Checks the options of a schedule and completes them into a `ScheduleDefinition`. */
 
-/** What a definition is made from beside the options. */
+/** The inputs of a definition in addition to the options. */
 export interface DefinitionContext {
   readonly id: string
   readonly task: string
   readonly payload: unknown
   readonly owner: string | null
   readonly release: number
-  /** The store's now, for `in`; null where a definition must mean the same at every start. */
+  /** The store's current time, for `in`. Null: `in` is refused, because the definition must mean the same at every start. */
   readonly now: Instant | null
 }
 
@@ -68,7 +68,7 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
   return definition
 }
 
-/** What a definition says beside what runs, when, and for whom. */
+/** The policies of a definition: all but the task, the payload, the times and the owner. */
 export type Policies = Pick<
   ScheduleDefinition,
   | ("dst" | "jitterMs" | "spacingMs" | "startsAt" | "endsAt" | "maxRuns" | "removeWhenFinished" | "catchUp")
@@ -96,11 +96,11 @@ export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, source: Option
   }
 }
 
-/** A schedule that has never been: planned from now, nothing fired. */
+/** A new schedule: planned from `now`, with nothing fired. */
 export function newSchedule(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
-  // `in: 0` is due at once: a single instant that is now hasn't passed.
+  // `in: 0` is due at once: an `at` equal to `now` has not passed.
   const isNow = definition.triggers.some((trigger) => trigger.kind === "at" && trigger.at === now)
-  return planAnew(
+  return replan(
     {
       ...definition,
       id,
@@ -116,7 +116,7 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
   )
 }
 
-/** Planned from the moment before, with an occurrence added at creation itself. */
+/** A new schedule with an extra occurrence at its creation, so it fires at once. */
 export function newScheduleDueNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
   const schedule = newSchedule(id, definition, now)
   const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
@@ -166,7 +166,7 @@ type GivenTrigger = Checked<typeof TRIGGER_OPTIONS>
 
 const TRIGGER_KINDS = ["cron", "every", "at", "in"] as const
 
-/** Options of a trigger that mean something with one kind only. */
+/** Options of a trigger that apply to one kind only. */
 const KIND_OF = { dayMatch: "cron", anchor: "every" } as const
 const DETAILS = Object.keys(KIND_OF) as (keyof typeof KIND_OF)[]
 
@@ -174,10 +174,13 @@ function triggersOf(given: Given, context: DefinitionContext, source: OptionSour
   const { triggers } = given
   if (triggers === undefined) return [triggerOf(given, context, { source, option: "" })]
   if (TRIGGER_KINDS.some((kind) => given[kind] !== undefined))
-    throw refusal({ source, option: "triggers" }, "can't be given beside cron, every, at or in")
+    throw refusal({ source, option: "triggers" }, "can't be combined with cron, every, at or in")
   for (const option of DETAILS) {
     if (given[option] !== undefined)
-      throw refusal({ source, option }, "can't be given beside triggers: write it into the trigger it is for")
+      throw refusal(
+        { source, option },
+        "can't be combined with triggers: put it into the trigger that it applies to",
+      )
   }
   return triggers.map((trigger, index) =>
     triggerOf(trigger, context, { source, option: `triggers[${index}].` }),
@@ -189,30 +192,27 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
   const { cron, dayMatch = "either", every, anchor = null } = given
   const refuse = (option: string, problem: string) =>
     refusal({ source: at.source, option: `${at.option}${option}` }, problem)
-  // An update with a part of a trigger comes here, too: a new trigger replaces the stored ones.
+  // Reached also by an update of only a part of a trigger, which is refused: a new trigger replaces the stored ones.
   const part = kinds.length === 0 && DETAILS.find((option) => given[option] !== undefined)
   if (part)
-    throw refuse(
-      part,
-      `goes with ${KIND_OF[part]}, which is missing: give both, also to change ${part} alone`,
-    )
+    throw refuse(part, `needs ${KIND_OF[part]}, which is missing: give both, even to change only ${part}`)
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
     throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)
   }
   for (const option of DETAILS) {
     if (given[option] !== undefined && KIND_OF[option] !== kinds[0])
-      throw refuse(option, `goes with ${KIND_OF[option]}, not with ${kinds[0]}`)
+      throw refuse(option, `applies to ${KIND_OF[option]}, not to ${kinds[0]}`)
   }
   if (cron !== undefined) return { kind: "cron", cron, dayMatch }
   if (every !== undefined) return { kind: "every", everyMs: every, anchor }
   if (given.at !== undefined) return { kind: "at", at: given.at }
   if (now === null)
-    throw refuse("in", "would mean another time at every start of the program: declare `at` instead")
+    throw refuse("in", "would mean a different time at every start of the program: declare `at` instead")
   return { kind: "at", at: now + given.in! }
 }
 
-/** Finds a bad cron or zone now, on entry; the zone also if only intervals are there, which don't look at it. */
+/** Refuses a bad cron or time zone at definition time. The zone is checked even if only intervals exist, which don't use it. */
 function checkTimetable(
   id: string,
   { triggers, timezone, dst, startsAt, endsAt }: ScheduleDefinition,

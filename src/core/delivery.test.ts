@@ -4,19 +4,19 @@ import { mayHaveBegun } from "./delivery.ts"
 import type { Attempt, AttemptOutcome } from "./run.ts"
 
 const CASES: readonly (readonly [string, readonly AttemptOutcome[], boolean])[] = [
-  ["the first attempt has none before it", [], false],
-  ["a worker was lost while it performed", ["lost"], true],
-  ["a first attempt is performed without being confirmed", ["unconfirmed"], true],
-  ["a later one that wasn't confirmed didn't begin", ["released", "unconfirmed"], false],
-  ["what was lost before it may have begun all the same", ["lost", "unconfirmed"], true],
-  ["of the first, too", ["unconfirmed", "unconfirmed"], true],
-  ["what was given back unbegun may begin", ["released"], false],
-  ["once a person has tried it again it may begin, too", ["lost", "released"], false],
-  ["a failure is known", ["failed"], false],
-  ["a loss after that isn't", ["failed", "lost"], true],
+  ["no attempt was made", [], false],
+  ["its worker was lost during the attempt", ["lost"], true],
+  ["its first attempt is unconfirmed (first attempts begin without confirmation)", ["unconfirmed"], true],
+  ["only a later attempt is unconfirmed (it didn't begin)", ["released", "unconfirmed"], false],
+  ["a lost attempt precedes the unconfirmed one", ["lost", "unconfirmed"], true],
+  ["an unconfirmed first attempt precedes the unconfirmed one", ["unconfirmed", "unconfirmed"], true],
+  ["its attempt was released before it began", ["released"], false],
+  ["a person retried it after a lost attempt", ["lost", "released"], false],
+  ["its attempt is known to have failed", ["failed"], false],
+  ["an attempt was lost after a failed one", ["failed", "lost"], true],
 ]
 
-test.each(CASES)("whether a run may have begun: %s", (_, outcomes, expected) => {
+test.each(CASES)("when %s (outcomes %j), mayHaveBegun is %s", (_, outcomes, expected) => {
   const attempts = outcomes.map((outcome, index) => ({ attempt: index + 1, outcome }) as Attempt)
 
   assert.equal(mayHaveBegun({ attempts }), expected)

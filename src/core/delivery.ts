@@ -1,14 +1,14 @@
 import type { Attempt } from "./run.ts"
 
 /**
- * How often a run is performed where a worker is lost in the middle of it: again until one ends it, or not again, though it may be
- * half done.
+ * What happens to a run if its worker is lost during an attempt. `at-least-once`: the run is performed again.
+ * `at-most-once`: it isn't, even though it may be half done.
  */
 export type Delivery = "at-least-once" | "at-most-once"
 
 /**
- * Whether an earlier attempt may have begun, and nobody knows how far it came. Every attempt but the first is confirmed before it
- * begins: one that wasn't didn't. What was given back on purpose, or tried again by a person, may begin.
+ * Whether an earlier attempt may have begun with an unknown result. Workers confirm every attempt except the first before it
+ * begins, so a later unconfirmed attempt did not begin. A run that was released, or retried by a person, may begin again.
  */
 export function mayHaveBegun({ attempts }: { readonly attempts: readonly Attempt[] }): boolean {
   const last = attempts.findLast(({ attempt, outcome }) => attempt === 1 || outcome !== "unconfirmed")

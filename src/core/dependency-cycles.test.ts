@@ -12,28 +12,28 @@ const CASES: readonly (readonly [text: string, cycles: readonly string[]])[] = [
   ["a", []],
   ["a>b b>c c", []],
   ["a>b,c b>d c>d d", []],
-  ["a>nobody b>a", []],
+  ["a>missing b>a", []],
   ["a>b,b b", []],
   ["a>a", ["a → a"]],
   ["a>b b>a", ["a → b → a"]],
   ["a>b b>c c>a", ["a → b → c → a"]],
-  // Those that lead to a cycle, or that it leads to, aren't in it.
+  // A schedule that leads to a cycle, or that the cycle leads to, isn't in the cycle.
   ["x>a a>b b>a,y y", ["a → b → a"]],
-  // The shortest is told.
+  // The shortest cycle is reported.
   ["a>b,c b>d d>a c>a", ["a → c → a", "b → d → a → b"]],
   ["a>b b>a c>d d>c", ["a → b → a", "c → d → c"]],
-  // Each schedule of a knot is in one of the cycles.
+  // Each schedule of a group of connected cycles is in one of the reported cycles.
   ["a>b,c b>a c>b", ["a → b → a", "c → b → a → c"]],
-  // A way from one cycle to another is in none.
+  // A schedule on a path from one cycle to another is in neither.
   ["a>b b>a,w w>c c>d d>c", ["a → b → a", "c → d → c"]],
 ]
 
-describe("schedules that wait for one another", () => {
-  test.each(CASES)("%s: %j", (text, cycles) => {
+describe("dependency cycles", () => {
+  test.each(CASES)("the dependencies %s have the cycles %j", (text, cycles) => {
     assert.deepEqual(cyclesIn(graph(text)).map(cycleInWords), cycles)
   })
 
-  test("are found from each of them, and from no other", () => {
+  test("a cycle is found from each of its schedules, and from no other schedule", () => {
     const all = graph("x>a a>b b>c c>a,y y")
 
     assert.deepEqual(
@@ -46,17 +46,17 @@ describe("schedules that wait for one another", () => {
     [7, "s5 → s6 → s0 → s1 → s2 → s3 → s4 → s5"],
     [8, "s5 → s6 → s7 → s0 → s1 → s2 → s3 → … → s5"],
     [100, "s5 → s6 → s7 → s8 → s9 → s10 → s11 → … → s5"],
-  ])("are told in one line, however many they are: %d", (length, words) => {
+  ])("a cycle of %d schedules is shown in one line", (length, words) => {
     const ring = Array.from({ length }, (_, index) => `s${index}>s${(index + 1) % length}`)
 
     assert.equal(cycleInWords(cycleThrough("s5", graph(ring.join(" ")))!), words)
   })
 })
 
-/** The ids of the schedules from which a search for a cycle looked further, in order. */
+/** The ids of the schedules whose dependencies the search for cycles followed, in order. */
 function searched(all: ReturnType<typeof graph>): readonly string[] {
   const ids: string[] = []
-  const told = [...all].map(([id, needed]) => {
+  const observed = [...all].map(([id, needed]) => {
     const followed = {
       *[Symbol.iterator]() {
         ids.push(id)
@@ -65,7 +65,7 @@ function searched(all: ReturnType<typeof graph>): readonly string[] {
     }
     return [id, Object.assign([...needed], followed)] as const
   })
-  cyclesIn(new Map(told))
+  cyclesIn(new Map(observed))
   return ids
 }
 
@@ -73,19 +73,22 @@ test.each([
   ["a>b b>c c", []],
   ["c b>c a>b", []],
   ["a>b,c b>d c>d d", []],
-  ["a>nobody b>a", []],
+  ["a>missing b>a", []],
   ["x>a y>a a>a z", ["x", "a", "y", "a", "a"]],
-])("without a cycle no way is followed; with one, only the ways that lead to it: %s", (text, ids) => {
-  assert.deepEqual(searched(graph(text)), ids)
-})
+])(
+  "without a cycle no path is followed, and with a cycle only the paths that lead to it: %s",
+  (text, ids) => {
+    assert.deepEqual(searched(graph(text)), ids)
+  },
+)
 
-test("what a definition depends on is told by ids", () => {
+test("the dependencies of a definition are given as schedule ids", () => {
   const dependsOn = [{ scheduleId: "a" }, { scheduleId: "b" }]
 
   assert.deepEqual(idsDependedOn({ dependsOn }), ["a", "b"])
 })
 
-test("a long chain is looked at once", () => {
+test("a chain of 100,000 dependencies has no cycle", () => {
   const length = 100_000
   const chain = new Map(
     Array.from({ length }, (_, index) => [`s${index}`, index + 1 < length ? [`s${index + 1}`] : []]),

@@ -28,15 +28,15 @@ test.each([
   [1_500, 1_500],
   [1.6, 2],
   [DURATION_MAX, DURATION_MAX],
-])("%j is %d ms", (text, ms) => {
+])("the duration %j is %d ms", (text, ms) => {
   assert.equal(parseDuration(text), ms)
 })
 
-test("minus zero is zero", () => {
+test("the duration -0 is stored as 0", () => {
   assert.isTrue(Object.is(parseDuration(-0), 0))
 })
 
-test("an error names the option and the value, for people and for programs", () => {
+test("an error names the option and the value in its message and its details", () => {
   const ofLease = thrownBy(() => parseDuration("soon", "lease"))
   const ofNoOption = thrownBy(() => parseDuration("soon"))
 
@@ -91,7 +91,7 @@ const REFUSED: readonly unknown[] = [
 ]
 
 for (const value of REFUSED) {
-  test(`${String(value).slice(0, 20)} (${typeof value}) is no duration`, () => {
+  test(`${String(value).slice(0, 20)} (${typeof value}) is not a duration`, () => {
     const error = thrownBy(() => parseDuration(value as string, "lease"))
 
     assert.equal(error.code, "BELFRY_DURATION_INVALID")
@@ -123,7 +123,7 @@ test.each([
   [HOUR + 5 * SECOND, "1h5s"],
   [30 * DAY + HOUR + MINUTE + SECOND + 1, "30d1h1m1s1ms"],
   [DURATION_MAX, "366000d"],
-])("%d ms is written exactly as %s, which is read as the same", (ms, text) => {
+])("%d ms is written exactly as %s, and parsing that gives the same number", (ms, text) => {
   assert.equal(exactDuration(ms), text)
   assert.equal(parseDuration(text), ms)
 })

@@ -9,13 +9,13 @@ export type Duration = number | `${number}${Unit}` | `${number}${Unit}${number}$
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 
-/** Longer than any store's instant can carry, and than anybody means. */
+/** 1,000 years: longer than any duration that is meant. */
 export const DURATION_MAX = 1_000 * 366 * DAY
 
-/** The longest text that is read as a duration, in characters. */
+/** The longest text that is parsed as a duration, in characters. */
 const TEXT_MAX = 64
 
-/** Milliseconds, whole and not negative. `what` names the option in the error. */
+/** Whole milliseconds, not negative. `what` names the option in the error. */
 export function parseDuration(value: Duration | string, what = "duration"): number {
   const ms = durationMsOf(value)
   if (ms !== null) return ms
@@ -28,7 +28,7 @@ export function parseDuration(value: Duration | string, what = "duration"): numb
 
 export const WRITE_A_DURATION = 'Write "90s", "15m", "1h30m" or milliseconds'
 
-/** Null if it is no duration. Minus zero becomes zero. */
+/** Null if `value` is not a duration. Minus zero becomes zero. */
 export function durationMsOf(value: unknown): number | null {
   const ms =
     typeof value === "number"
@@ -61,14 +61,14 @@ const UNITS: readonly (readonly [unit: string, size: number])[] = [
   ["s", SECOND],
 ]
 
-/** `1h 30m`: two largest units, for people. */
+/** `1h 30m`: the two largest units, for messages. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)}ms`
   const first = UNITS.findIndex(([, size]) => ms >= size)
   return countsOf(ms, UNITS.slice(first, first + 2)).join(" ")
 }
 
-/** `1h30m`: all of it, in a form that is read as the same duration. */
+/** `1h30m`: exact, in a form that parses to the same duration. */
 export function exactDuration(ms: number): string {
   return ms === 0 ? "0ms" : countsOf(ms, [...UNITS, ["ms", 1]]).join("")
 }

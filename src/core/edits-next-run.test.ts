@@ -3,10 +3,10 @@ import { edit, edited, planned } from "../../test/support/edited.ts"
 import { aRunRef, aSchedule, at, clock, ledger, withUnfinished } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
 
-/** A next run that was written without our checks is planned as if it had been asked for when it was written. */
+// Here nextRunAt was changed by SQL directly. It is planned like a request made at the time of the change.
 
-describe("a next run", () => {
-  test("by itself it is a reschedule", () => {
+describe("a written nextRunAt", () => {
+  test("nextRunAt written without other changes is a reschedule", () => {
     const schedule = edited(aSchedule(), edit("08:10", {}, { nextRunAt: at("08:30") }))
 
     const { runs, after } = planned(schedule, at("08:20"))
@@ -18,30 +18,30 @@ describe("a next run", () => {
   })
 
   test.each([
-    ["before", "07:00", "08:00", ["08:10 schedule"]],
+    ["a past time", "07:00", "08:00", ["08:10 schedule"]],
     [
-      "before, where an occurrence of that instant was fired ahead",
+      "a past time, when an occurrence of the writing instant was fired ahead",
       "07:00",
       "08:10",
       ["08:10:00.001 schedule"],
     ],
-    ["at the instant it was written", "08:10", "08:00", ["08:10 schedule"]],
-    ["at that instant, where an occurrence was fired ahead", "08:10", "08:10", ["08:10:00.001 schedule"]],
-  ])("in the past it is at once: %s", (_, nextRunAt, coveredUntil, runs) => {
+    ["the writing instant", "08:10", "08:00", ["08:10 schedule"]],
+    ["the writing instant, when an occurrence was fired ahead", "08:10", "08:10", ["08:10:00.001 schedule"]],
+  ])("nextRunAt written as %s is due at once", (_, nextRunAt, coveredUntil, runs) => {
     const schedule = aSchedule({}, { coveredUntil: at(coveredUntil) })
 
-    const asked = edited(schedule, edit("08:10", {}, { nextRunAt: at(nextRunAt) }))
+    const written = edited(schedule, edit("08:10", {}, { nextRunAt: at(nextRunAt) }))
 
-    assert.deepEqual(planned(asked, at("08:10:01")).runs, runs)
+    assert.deepEqual(planned(written, at("08:10:01")).runs, runs)
   })
 
-  test("in the past, together with another jitter, it is at once", () => {
+  test("nextRunAt written in the past together with a new jitter is due at once", () => {
     const schedule = edited(aSchedule({ jitter: "30m" }), edit("08:10", {}, { nextRunAt: at("07:00") }))
 
     assert.deepEqual(planned(schedule, at("08:10:01")).runs, ["08:10 schedule"])
   })
 
-  test("together with another timetable it says when that begins, and nothing is replaced", () => {
+  test("nextRunAt written together with a new timetable is the start of that timetable and replaces no occurrence", () => {
     const was = { enabled: false }
     const schedule = edited(aSchedule(), edit("08:10", was, { nextRunAt: at("08:30") }))
 
@@ -61,9 +61,9 @@ describe("a next run", () => {
     assert.deepEqual([clock(after.coveredUntil), clock(later.after.nextRunAt)], ["08:10", "10:00"])
   })
 
-  test("together with another jitter it leaves alone what was said of later occurrences", () => {
-    const said = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
-    const overrides = ["09:00", "10:00", "11:00"].map(said)
+  test("nextRunAt written together with a new jitter keeps the overrides of later occurrences", () => {
+    const skipped = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+    const overrides = ["09:00", "10:00", "11:00"].map(skipped)
     const schedule = aSchedule({ jitter: "1m" }, { overrides })
 
     const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: at("10:00") })), at("08:20"))
@@ -80,19 +80,22 @@ describe("a next run", () => {
   test.each([
     ["disabled", {}, { enabled: false }, "never"],
     ["paused", { paused: { at: at("08:05"), until: at("12:00"), reason: null, by: null } }, {}, "12:00"],
-  ])("together with another timetable it doesn't wake a schedule that is %s", (_, progress, options, due) => {
-    const schedule = aSchedule({ ...options, cron: "30 * * * *" }, progress)
-    const was = { ...edit("08:10", options).was, paused: schedule.paused }
+  ])(
+    "nextRunAt written together with a new timetable doesn't start a %s schedule",
+    (_, progress, options, due) => {
+      const schedule = aSchedule({ ...options, cron: "30 * * * *" }, progress)
+      const was = { ...edit("08:10", options).was, paused: schedule.paused }
 
-    const { after } = planned(
-      edited(schedule, edit("08:10", options, { was, nextRunAt: at("08:40") })),
-      at("08:20"),
-    )
+      const { after } = planned(
+        edited(schedule, edit("08:10", options, { was, nextRunAt: at("08:40") })),
+        at("08:20"),
+      )
 
-    assert.equal(clock(after.nextRunAt), due)
-  })
+      assert.equal(clock(after.nextRunAt), due)
+    },
+  )
 
-  test("of a schedule that can't be read waits for somebody to mend it", () => {
+  test("nextRunAt written to an unreadable schedule isn't planned, and lastError says why", () => {
     const unreadable = { ...aSchedule(), timezone: "Mars/Olympus" }
 
     const { runs, after } = planned(
@@ -105,7 +108,7 @@ describe("a next run", () => {
     assert.deepEqual([after.nextRunAt, after.overrides], [null, []])
   })
 
-  test("of null plans from then on, without what was left out or moved", () => {
+  test("nextRunAt written as null plans from the writing instant on and drops all overrides", () => {
     const overrides = [{ scheduledFor: at("09:00"), dueAt: null, reason: null, by: null }]
     const schedule = aSchedule({}, { overrides, coveredUntil: at("08:55") })
 
@@ -115,7 +118,7 @@ describe("a next run", () => {
     assert.deepEqual([clock(after.nextRunAt), after.overrides], ["09:00", []])
   })
 
-  test("of null, of one that was to begin later, begins now", () => {
+  test("nextRunAt written as null starts a schedule now that was to begin later", () => {
     const schedule = beginning("12:00", at("08:00"))
 
     const { runs, after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
@@ -123,7 +126,7 @@ describe("a next run", () => {
     assert.deepEqual([runs, clock(after.nextRunAt)], [[], "09:00"])
   })
 
-  test("of null, of one that was to begin later, begins after what had its record before that", () => {
+  test("nextRunAt written as null starts a schedule that was to begin later after its recorded occurrences", () => {
     const schedule = beginning("12:00", at("10:00"))
 
     const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
@@ -132,27 +135,27 @@ describe("a next run", () => {
     assert.deepEqual(after.overrides, [])
   })
 
-  test("of null, of one that was to begin later, records what has been passed over until then", () => {
-    const asked = edited(beginning("12:00", at("08:00")), edit("10:10", {}, { nextRunAt: null }))
+  test("nextRunAt written as null records the occurrences before it of a schedule that was to begin later", () => {
+    const written = edited(beginning("12:00", at("08:00")), edit("10:10", {}, { nextRunAt: null }))
 
-    const { runs, after } = planned(asked, at("10:20"))
+    const { runs, after } = planned(written, at("10:20"))
 
     assert.deepEqual([runs, clock(after.nextRunAt)], [["09:00-10:00 (2) skipped operator"], "11:00"])
   })
 
-  test("of null doesn't wait for room in a queue: what finds none is recorded", () => {
+  test("nextRunAt written as null records owed occurrences for which the queue has no room", () => {
     const options = { catchUp: "all", overlap: { policy: "queue", limit: 1 } } as const
-    const asked = edited(aSchedule(options), edit("11:10", options, { nextRunAt: null }))
+    const written = edited(aSchedule(options), edit("11:10", options, { nextRunAt: null }))
     const full = withUnfinished(aRunRef({ id: "a" }), aRunRef({ id: "b", state: "pending", attempt: 0 }))
 
-    assert.deepEqual(ledger(planFire(asked, full, at("11:20")).runs), [
+    assert.deepEqual(ledger(planFire(written, full, at("11:20")).runs), [
       "09:00 skipped capacity",
       "10:00 skipped capacity",
       "11:00 skipped capacity",
     ])
   })
 
-  test("of a time that has passed, after one far ahead, then of null: nothing has two records", () => {
+  test("nextRunAt written far ahead, then in the past, then as null gives no occurrence two records", () => {
     const far = edit("08:10", {}, { nextRunAt: at("12:30") })
     const past = edit("08:20", {}, { nextRunAt: at("08:00") })
     const none = edit("08:30", {}, { nextRunAt: null })
@@ -163,7 +166,7 @@ describe("a next run", () => {
     assert.equal(clock(after.nextRunAt), "09:00")
   })
 
-  test("of null begins after what is settled: those were passed over, and have their record", () => {
+  test("nextRunAt written as null begins after coveredUntil, because earlier occurrences have their record", () => {
     const schedule = aSchedule({}, { coveredUntil: at("12:00") })
 
     const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
@@ -171,16 +174,16 @@ describe("a next run", () => {
     assert.deepEqual([clock(after.coveredUntil!), clock(after.nextRunAt)], ["12:00", "13:00"])
   })
 
-  test("together with another timetable begins after what is settled, too", () => {
+  test("nextRunAt written together with a new timetable begins after coveredUntil too", () => {
     const schedule = aSchedule({}, { coveredUntil: at("12:00") })
-    const asked = edit("08:10", { cron: "30 * * * *" }, { nextRunAt: at("10:00") })
+    const written = edit("08:10", { cron: "30 * * * *" }, { nextRunAt: at("10:00") })
 
-    const { after } = planned(edited(schedule, asked), at("08:20"))
+    const { after } = planned(edited(schedule, written), at("08:20"))
 
     assert.deepEqual([after.coveredUntil, after.nextRunAt], [at("12:00"), at("12:00") + 1])
   })
 
-  test("that the schedule can't have is in the ledger, and the schedule goes on", () => {
+  test("nextRunAt written to a finished schedule is recorded as skipped, and the schedule stays finished", () => {
     const schedule = aSchedule({ maxRuns: 1 }, { firedCount: 1, finishedAt: at("08:00") })
 
     const { runs, after } = planned(
@@ -192,14 +195,14 @@ describe("a next run", () => {
   })
 })
 
-/** A schedule that is to begin at a later time; all up to `coveredUntil` has its record. */
+/** A schedule that begins at `when`. Every occurrence up to `coveredUntil` has its record. */
 function beginning(when: string, coveredUntil: number) {
-  const begins = {
+  const begin = {
     scheduledFor: at(when),
     dueAt: at(when),
     reason: "Begins as inserted",
     by: "ada",
     isNext: true,
   }
-  return aSchedule({}, { coveredUntil, overrides: [begins] })
+  return aSchedule({}, { coveredUntil, overrides: [begin] })
 }

@@ -15,12 +15,12 @@ import type { ScheduleOptions } from "./options.ts"
 import { NO_FACTS } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** What was written without our checks is planned as if it had been asked for when it was written. */
+// These edits were made by SQL directly. Each is planned like a request made at the time of the edit.
 
 const ALL: ScheduleOptions = { catchUp: "all", overlap: "allow" }
 
-describe("another timetable", () => {
-  test("what was owed by the old one is made up for, what came since by the new one", () => {
+describe("an edit of the timetable", () => {
+  test("occurrences before the edit follow the old timetable, and occurrences after it the new one", () => {
     const schedule = edited(aSchedule({ ...ALL, cron: "30 * * * *" }), edit("11:10", ALL))
 
     const { runs, after } = planned(schedule)
@@ -32,7 +32,7 @@ describe("another timetable", () => {
     assert.equal(clock(after.nextRunAt), "15:30")
   })
 
-  test("of two edits, each timetable counts for its own time", () => {
+  test("after two edits each timetable applies to its own period", () => {
     const schedule = edited(
       aSchedule({ ...ALL, cron: "45 * * * *" }),
       edit("10:10", ALL),
@@ -46,7 +46,7 @@ describe("another timetable", () => {
     ])
   })
 
-  test("one that can't be read stops the schedule, and what was owed before is still made up for", () => {
+  test("an unreadable timetable stops the schedule, and occurrences owed before the edit still become runs", () => {
     const unreadable = { ...aSchedule(ALL), timezone: "Mars/Olympus" }
 
     const { runs, after } = planned(edited(unreadable, edit("10:10", ALL)))
@@ -59,14 +59,17 @@ describe("another timetable", () => {
 
   test.each([
     ["never planned", null, "10:10"],
-    ["planned beyond that instant", at("10:20"), "10:20"],
-  ])("one that can't be read, of a schedule %s, is settled until then", (_, coveredUntil, settled) => {
-    const unreadable = { ...aSchedule(ALL, { coveredUntil }), timezone: "Mars/Olympus" }
+    ["planned beyond the edit", at("10:20"), "10:20"],
+  ])(
+    "an unreadable timetable of a schedule %s leaves coveredUntil no earlier than the edit",
+    (_, coveredUntil, settled) => {
+      const unreadable = { ...aSchedule(ALL, { coveredUntil }), timezone: "Mars/Olympus" }
 
-    assert.equal(clock(planned(edited(unreadable, edit("10:10", ALL))).after.coveredUntil), settled)
-  })
+      assert.equal(clock(planned(edited(unreadable, edit("10:10", ALL))).after.coveredUntil), settled)
+    },
+  )
 
-  test("one that mends the schedule goes on from when it was written", () => {
+  test("an edit that repairs the schedule plans from the time of the edit", () => {
     const broken = { ...aDefinition(), timezone: "Mars/Olympus", paused: null }
     const stopped = aSchedule({}, { nextRunAt: null, lastError: "Mars" })
 
@@ -77,14 +80,14 @@ describe("another timetable", () => {
   })
 })
 
-describe("what is owed and finds its queue full", () => {
+describe("owed occurrences and a full queue", () => {
   const QUEUED: ScheduleOptions = { catchUp: "all", overlap: { policy: "queue", limit: 1 } }
   const full = withUnfinished(
     aRunRef({ id: "report@2026-03-10T08:00:00Z" }),
     aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 }),
   )
 
-  test("stays owed if the edit leaves the times alone", () => {
+  test("owed occurrences stay owed if the edit doesn't change the timetable", () => {
     const schedule = edited(aSchedule({ ...QUEUED, priority: 3 }), edit("11:10", QUEUED))
 
     const { runs, progress } = planFire(schedule, full, at("11:30"))
@@ -93,11 +96,11 @@ describe("what is owed and finds its queue full", () => {
     assert.equal(progress!.coveredUntil, schedule.coveredUntil)
   })
 
-  test("is nothing to settle for an edit that leaves the times alone", () => {
+  test("an edit that doesn't change the timetable has nothing to settle", () => {
     assert.isNull(planSettle(aSchedule(QUEUED), full, at("11:30"), { canWait: true }))
   })
 
-  test("is made up for as far as there is room", () => {
+  test("owed occurrences become runs as far as the queue has room", () => {
     const schedule = edited(aSchedule({ ...QUEUED, priority: 3 }), edit("11:10", QUEUED))
 
     const { runs, progress } = planFire(schedule, NO_FACTS, at("11:30"))
@@ -106,7 +109,7 @@ describe("what is owed and finds its queue full", () => {
     assert.equal(clock(progress!.coveredUntil), "10:00")
   })
 
-  test("is recorded if the edit changes the times: nobody looks at the old ones again", () => {
+  test("owed occurrences are recorded as skipped if the edit changes the timetable", () => {
     const schedule = edited(aSchedule({ ...QUEUED, cron: "30 * * * *" }), edit("11:10", QUEUED))
 
     assert.deepEqual(ledger(planFire(schedule, full, at("11:30")).runs), [
@@ -117,19 +120,19 @@ describe("what is owed and finds its queue full", () => {
   })
 })
 
-test("an edit that changes nothing settles nothing: what is late is still made up for by one run", () => {
+test("an edit that changes nothing settles nothing, and late occurrences are still caught up by one run", () => {
   const { runs } = planned(edited(aSchedule(), edit("11:10", {})), at("12:20"))
 
   assert.deepEqual(runs, ["09:00-11:00 (3) skipped coalesced", "12:00 catchup"])
 })
 
-test("a schedule to which nothing was written is planned as usual", () => {
+test("a schedule without edits is planned as usual", () => {
   const schedule = { ...aSchedule(), edits: [] }
 
   assert.deepEqual(ledger(planFire(schedule, NO_FACTS, at("09:00")).runs), ["09:00 schedule"])
 })
 
-test("two definitions that each owe a run under overlap skip make one", () => {
+test("two definitions that each owe a run with overlap skip make one run", () => {
   const schedule = edited(
     aSchedule({ cron: "45 * * * *" }),
     edit("10:10", {}),
@@ -146,10 +149,10 @@ test("two definitions that each owe a run under overlap skip make one", () => {
   ])
 })
 
-describe("a pause", () => {
+describe("an edit that pauses", () => {
   const PAUSED = { at: at("11:10"), until: null, reason: "move", by: "ada" }
 
-  test("what was owed before it is made up for", () => {
+  test("occurrences owed before the pause become runs", () => {
     const schedule = edited(aSchedule(ALL, { paused: PAUSED }), edit("11:10", ALL))
 
     const { runs, after } = planned(schedule)
@@ -158,7 +161,7 @@ describe("a pause", () => {
     assert.deepEqual([after.paused?.at, after.nextRunAt], [PAUSED.at, null])
   })
 
-  test("and its end before anybody looked: an interval in between, then on", () => {
+  test("a pause that began and ended before the plan is recorded as one range", () => {
     const paused = { ...aDefinition(ALL), paused: PAUSED }
     const schedule = edited(aSchedule(ALL), edit("11:10", ALL), edit("13:10", ALL, { was: paused }))
 
@@ -172,7 +175,7 @@ describe("a pause", () => {
     assert.equal(after.paused, null)
   })
 
-  test("that was written with an end in the past is over", () => {
+  test("a pause written with an end in the past is over", () => {
     const paused = { ...PAUSED, until: at("10:00") }
     const schedule = edited(aSchedule(ALL, { paused }), edit("11:10", ALL))
 
@@ -182,7 +185,7 @@ describe("a pause", () => {
   })
 })
 
-test("an operator's step, or an edit at the door, waits until what was written is planned", () => {
+test("written edits are settled before an operator's change or another edit", () => {
   const schedule = edited(aSchedule(), edit("08:10", { priority: 3 }))
 
   const plan = planSettle(schedule, NO_FACTS, at("08:20"))
@@ -191,16 +194,16 @@ test("an operator's step, or an edit at the door, waits until what was written i
   assert.isNull(planSettle(aSchedule(), withUnfinished(), at("08:20")))
 })
 
-describe("an edit that says nothing of times leaves when the schedule is due", () => {
+describe("an edit that doesn't change the timetable", () => {
   const edits = [edit("08:10", { priority: 7 })] as const
   const nextAfter = (schedule: Schedule) =>
     planFire(edited(schedule, ...edits), NO_FACTS, at("08:20")).progress?.nextRunAt
 
-  test("as its timetable has it", () => {
+  test("the next run stays the next occurrence of the timetable", () => {
     assert.equal(clock(nextAfter(aSchedule())!), "09:00")
   })
 
-  test("nowhere, where it has finished or can't be planned", () => {
+  test("a finished schedule has no next run, and a schedule with lastError is due at the edit", () => {
     const finished = aSchedule({ endsAt: at("08:05") }, { finishedAt: at("08:05") })
     const ended = [edit("08:10", { endsAt: at("08:05"), priority: 7 })] as const
 
@@ -208,7 +211,7 @@ describe("an edit that says nothing of times leaves when the schedule is due", (
     assert.equal(clock(nextAfter(aSchedule({}, { lastError: "why" }))!), "08:10")
   })
 
-  test("at once, where it was never planned, or its old definition couldn't be: the next plan tells", () => {
+  test("a schedule that was never planned is due at the edit, and one that was unreadable before is planned anew", () => {
     const unplannable = { ...edits[0], was: { ...edits[0].was, timezone: "Mars/Olympus" } }
 
     assert.equal(clock(nextAfter(aSchedule({}, { coveredUntil: null }))!), "08:10")

@@ -3,17 +3,17 @@ import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { type FireFacts, factsAfter, followedBy, type Plan, planOf, progressOf } from "./plan.ts"
 import { changedFields, definitionOf } from "./reconcile.ts"
-import { isTimedOtherwise, redefine } from "./redefine.ts"
+import { hasOtherTiming, redefine } from "./redefine.ts"
 import type { Edit, Schedule } from "./schedule.ts"
 import { planOnHold, settle } from "./settling.ts"
-import { beginPause, planAnew, reschedule, resume } from "./steer.ts"
+import { beginPause, replan, reschedule, resume } from "./steer.ts"
 
 /**
- * Changes that were written without our checks, where a store lets others write (SQL). Each means what the same step means when it
- * is asked of Belfry, at the instant it was written: whoever writes a row can't plan, so the next plan does.
+ * Changes to a schedule that were written by SQL directly, without our checks. Each has the effect of the same operation of
+ * Belfry at the instant it was written. SQL can't plan a schedule, so the next plan carries the changes out.
  */
 
-/** What a schedule was, or is, after an edit. */
+/** The definition and the pause of a schedule, before or after an edit. */
 type State = Edit["was"]
 
 type EditedSchedule = Schedule & { readonly edits: readonly [Edit, ...Edit[]] }
@@ -22,7 +22,7 @@ export function isEdited(schedule: Schedule): schedule is EditedSchedule {
   return schedule.edits !== undefined && schedule.edits.length > 0
 }
 
-/** All edits in their order, as one plan. What came due after the last of them is left for the next plan. */
+/** All edits in order, as one plan. Occurrences due after the last edit are left for the next plan. */
 export function planEdits(schedule: EditedSchedule, facts: FireFacts): Plan {
   const { edits, ...current } = schedule
   let plan = planOf(dueAsBefore({ ...current, ...edits[0].was }), {})
@@ -34,15 +34,15 @@ export function planEdits(schedule: EditedSchedule, facts: FireFacts): Plan {
   return plan
 }
 
-/** The first edit set `nextRunAt` to its own instant. This restores when the schedule was due before. */
+/** The first edit set `nextRunAt` to its own instant. This restores the earlier value. */
 function dueAsBefore(schedule: Schedule): Schedule {
   const { coveredUntil, lastError } = schedule
   if (coveredUntil === null || lastError !== null) return schedule
   try {
-    const { nextRunAt } = planAnew(schedule, coveredUntil)
+    const { nextRunAt } = replan(schedule, coveredUntil)
     return { ...schedule, nextRunAt }
   } catch {
-    // It couldn't be planned before the edits; they may mend it.
+    // The schedule couldn't be planned before the edits. The edits may repair it.
     return schedule
   }
 }
@@ -56,20 +56,22 @@ function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): 
     ? followedBy(before, defined, (rest) => planPause(after(rest), edit.at, next, facts))
     : defined
   if (edit.nextRunAt === undefined) return paused
-  return followedBy(before, paused, (rest) => planAsked(after(rest), edit, next, factsAfter(facts, paused)))
+  return followedBy(before, paused, (rest) =>
+    planRequestedTime(after(rest), edit, next, factsAfter(facts, paused)),
+  )
 }
 
-/** What was owed by the old definition is settled, then the new one holds. */
+/** Settles what the old definition owed, then applies the new one. */
 function planDefinition(before: Schedule, { at }: Edit, next: State, facts: FireFacts): Plan {
   const [old, definition] = [definitionOf(before), definitionOf(next)]
   if (changedFields(old, definition).length === 0) return planOf(before, {})
-  const canWait = !isTimedOtherwise(old, definition)
+  const canWait = !hasOtherTiming(old, definition)
   const settled = settle(before, facts, at, { canWait }) ?? planOf(before, {})
   return followedBy(before, settled, (rest) => {
     try {
       return planOf(rest, progressOf(redefine(rest, definition, at)))
     } catch (error) {
-      // What was owed until then is still owed; it goes on when the definition is mended.
+      // The new definition can't be planned. Planning continues from here when the definition is repaired.
       return planOnHold({ ...rest, coveredUntil: Math.max(at, rest.coveredUntil ?? at) }, error)
     }
   })
@@ -80,21 +82,21 @@ function planPause(schedule: Schedule, at: Instant, { paused }: State, facts: Fi
   return resume(schedule, facts, at) ?? planOf(schedule, {})
 }
 
-function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts): Plan {
+function planRequestedTime(schedule: Schedule, edit: Edit, next: State, facts: FireFacts): Plan {
   if (schedule.lastError !== null) return planOf(schedule, {})
   const { at, by, was } = edit
-  const asked = edit.nextRunAt!
-  if (asked === null) {
+  const requested = edit.nextRunAt!
+  if (requested === null) {
     const settled = settle(schedule, facts, at, { canWait: false }) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
-      planOf(rest, progressOf(planAnew({ ...rest, overrides: [] }, at))),
+      planOf(rest, progressOf(replan({ ...rest, overrides: [] }, at))),
     )
   }
-  // Together with a new timetable, or with enabling, it says when that begins.
-  if (isTimedOtherwise(definitionOf(was), definitionOf(next)))
-    return beginAt(schedule, edit, Math.max(asked, at))
-  // A time that has passed means at once; one occurrence of this very instant may be fired ahead already.
-  const to = asked > at ? asked : Math.max(at, (schedule.coveredUntil ?? at) + 1)
+  // Together with a new timetable, or with enabling, the requested time is the first occurrence.
+  if (hasOtherTiming(definitionOf(was), definitionOf(next)))
+    return beginAt(schedule, edit, Math.max(requested, at))
+  // A time that has passed means at once. An occurrence of this same instant may already have been fired ahead of time.
+  const to = requested > at ? requested : Math.max(at, (schedule.coveredUntil ?? at) + 1)
   try {
     return reschedule(schedule, to, { reason: null, by }, facts, at)
   } catch (error) {
@@ -104,11 +106,14 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   }
 }
 
-/** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
-function beginAt(schedule: Schedule, { at, by }: Edit, asked: Instant): Plan {
+/**
+ * The first occurrence is at `requested`, regardless of the timetable, or just after what is settled. The timetable continues
+ * from there.
+ */
+function beginAt(schedule: Schedule, { at, by }: Edit, requested: Instant): Plan {
   const settled = schedule.coveredUntil ?? at
-  // What is settled stays so: each occurrence has one record.
-  const first = asked >= settled ? asked : settled + 1
+  // Settled time stays settled: each occurrence has one record.
+  const first = requested >= settled ? requested : settled + 1
   const reason = `Begins at ${formatInstant(first)}`
   const added = { scheduledFor: first, dueAt: first, reason, by, isNext: true }
   const isWaiting = schedule.paused === null && schedule.enabled

@@ -1,7 +1,7 @@
 import { assert as check, test } from "vitest"
 import { assert, BelfryError } from "./errors.ts"
 
-test("an error has a code, and with it the status and the remedy of the table", () => {
+test("an error has a code, and the status and the remedy of that code", () => {
   const error = new BelfryError("BELFRY_RUN_NOT_FOUND", "There is no run r1.", { details: { runId: "r1" } })
 
   check.equal(String(error), "BelfryError: There is no run r1.")
@@ -11,7 +11,7 @@ test("an error has a code, and with it the status and the remedy of the table", 
   check.deepEqual(error.details, { runId: "r1" })
 })
 
-test("an error without details has none, and has a cause only if there is one", () => {
+test("the details of an error default to an empty object, and `cause` exists only if one is given", () => {
   const cause = new Error("connection refused")
 
   check.deepEqual(new BelfryError("BELFRY_STORE_UNAVAILABLE", "away").details, {})
@@ -19,14 +19,14 @@ test("an error without details has none, and has a cause only if there is one", 
   check.equal(new BelfryError("BELFRY_STORE_UNAVAILABLE", "away", { cause }).cause, cause)
 })
 
-test("an error with a remedy of its own ends its message with it", () => {
+test("a remedy given to the error replaces that of the code and ends the message", () => {
   const error = new BelfryError("BELFRY_RUN_NOT_FOUND", "There is no run r1.", { remedy: "Look for r2." })
 
   check.equal(error.message, "There is no run r1. Look for r2.")
   check.equal(error.remedy, "Look for r2.")
 })
 
-test("a broken invariant throws, and says that the bug is Belfry's", () => {
+test("a broken invariant throws an error that names Belfry and the invariant", () => {
   check.doesNotThrow(() => assert(true, "attempt never falls"))
   check.throws(() => assert(false, "attempt never falls"), /^Belfry invariant broken: attempt never falls$/)
 })

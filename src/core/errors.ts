@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong by mistake or by fault, in one table. Races are not here: they are answers.
- * `status` is what the HTTP face says; `remedy` is what a person can do. `docs/reference/errors.md` is kept equal.
+ * All errors, both mistakes of the programmer and faults of the environment. Races are not errors: they are results.
+ * `status` is the HTTP status, `remedy` is what a person can do. A test keeps `docs/reference/errors.md` equal to this table.
  */
 export const ERRORS = {
   BELFRY_CRON_SYNTAX: { status: 422, remedy: "Correct the expression at the position shown." },
@@ -22,7 +22,7 @@ export const ERRORS = {
   },
   BELFRY_OCCURRENCE_INVALID: { status: 422, remedy: "Preview the schedule to see its occurrences." },
   BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Choose a shorter range, and backfill it in parts." },
-  BELFRY_BACKFILL_CHANGED: { status: 409, remedy: "Plan the backfill again and look at the difference." },
+  BELFRY_BACKFILL_CHANGED: { status: 409, remedy: "Plan the backfill again and check what changed." },
   BELFRY_TASK_INVALID: { status: 422, remedy: "Correct the task's definition." },
   BELFRY_TASK_UNKNOWN: {
     status: 422,
@@ -34,53 +34,63 @@ export const ERRORS = {
     status: 403,
     remedy: "Use a public address, or list this one in the options of the http task.",
   },
-  BELFRY_SECRET_INVALID: { status: 500, remedy: "Set the environment variable named, for every worker." },
+  BELFRY_SECRET_INVALID: {
+    status: 500,
+    remedy: "Set the environment variable named in the message for every worker.",
+  },
   BELFRY_RUN_INVALID: { status: 422, remedy: "Correct the option named in the message." },
   BELFRY_RUN_NOT_FOUND: { status: 404, remedy: "List the runs; history is pruned by age and count." },
   BELFRY_RUN_STATE: { status: 409, remedy: "Look at the run's state: this change doesn't apply to it." },
   BELFRY_RUN_HELD: { status: 409, remedy: "Wait for the run that holds the key, or cancel it." },
   BELFRY_LOCK_INVALID: { status: 422, remedy: "Correct the name or the duration named in the message." },
-  BELFRY_LOCK_HELD: { status: 409, remedy: "Wait longer, or try again: its holder's time runs out." },
+  BELFRY_LOCK_HELD: {
+    status: 409,
+    remedy: "Wait longer or try again. If the holder has died, the lock ends with its ttl.",
+  },
   BELFRY_LOCK_LOST: {
     status: 409,
-    remedy: "Take a longer ttl than the longest pause, and let what is written refuse a lower fence.",
+    remedy: "Use a ttl longer than any pause of the process, and refuse writes with a lower fence.",
   },
   BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Correct the option named in the message." },
   BELFRY_STORE_UNAVAILABLE: { status: 503, remedy: "Check that the database is running and reachable." },
   BELFRY_STORE_FULL: {
     status: 507,
-    remedy: "Free some room on the store's disk: writing goes on by itself.",
+    remedy: "Free space on the store's disk. Writes then resume without a restart.",
   },
   BELFRY_STORE_READ_ONLY: {
     status: 503,
     remedy: "Let this user write to the file and its folder, or mount them writable.",
   },
-  BELFRY_STORE_SCHEMA_NEWER: { status: 500, remedy: "Upgrade belfry: a newer one has changed the database." },
-  BELFRY_STORE_UNFIT: { status: 500, remedy: "Use a database and a place for it that Belfry can work with." },
+  BELFRY_STORE_SCHEMA_NEWER: {
+    status: 500,
+    remedy: "Upgrade belfry: a newer version has migrated the database.",
+  },
+  BELFRY_STORE_UNFIT: { status: 500, remedy: "Use a supported database, driver and file system." },
   BELFRY_STORE_REFUSED: {
     status: 422,
-    remedy: "Make the value that the database names shorter, smaller or plainer.",
+    remedy: "Make the value named by the database shorter, smaller or simpler.",
   },
   BELFRY_STORE_FORGOT: {
     status: 500,
-    remedy: "Let the store keep its data on disk, and look for what has to be done again.",
+    remedy: "Make the store keep its data on disk, and check which runs and changes must be repeated.",
   },
   BELFRY_STORE_CLOCK: {
     status: 500,
-    remedy: "Keep the clock of the store's host right by NTP, and see which schedules wait: belfry doctor.",
+    remedy:
+      "Synchronize the clock of the store's host by NTP. To see which schedules wait, run belfry doctor.",
   },
-  BELFRY_STORE_CLOSED: { status: 503, remedy: "Open a new scheduler: this one's store was closed." },
+  BELFRY_STORE_CLOSED: { status: 503, remedy: "Create a new scheduler: the store of this one is closed." },
 } as const satisfies Record<string, { status: number; remedy: string }>
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The one error class. `details` holds the values the message speaks of, for programs. */
+/** The only error class. `details` holds the values in the message, for programs. */
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>>
   readonly #remedy: string | undefined
 
-  /** `remedy`: what to do about this very case, where the code alone can't say. It ends the message, too. */
+  /** `remedy` replaces the remedy of the code when the case needs a more specific one. It is appended to the message. */
   constructor(
     code: ErrorCode,
     message: string,
@@ -105,7 +115,7 @@ export class BelfryError extends Error {
   }
 }
 
-/** Invariants stay on in production: a broken one is a bug of ours, never of the caller's. */
+/** Invariants are checked in production too. A broken invariant is a bug in Belfry, never a mistake of the caller. */
 export function assert(condition: unknown, invariant: string): asserts condition {
   if (!condition) throw new Error(`Belfry invariant broken: ${invariant}`)
 }

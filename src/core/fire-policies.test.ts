@@ -19,7 +19,7 @@ const running = aRunRef({ id: "report@2026-03-10T08:00:00Z", state: "running", a
 const waiting = aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 })
 
 describe("overlap skip", () => {
-  test("an occurrence is left out while an earlier run is unfinished, and says which", () => {
+  test("an occurrence is skipped while an earlier run is unfinished, and its message names that run", () => {
     const plan = planFire(aSchedule(), withUnfinished(running), at("09:00"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00 skipped overlap"])
@@ -27,7 +27,7 @@ describe("overlap skip", () => {
     assert.deepInclude(plan.progress, { firedCount: 0, nextRunAt: at("10:00") })
   })
 
-  test("its runs hold the live key, for what appears after the facts were read", () => {
+  test("each run has the live key, in case another run appears after the facts were read", () => {
     const [run] = planFire(aSchedule(), NO_FACTS, at("09:00")).runs
 
     assert.equal(run?.liveKey, concurrencyKeyOf("report"))
@@ -40,13 +40,13 @@ describe("overlap queue", () => {
     [[running], "09:00 schedule"],
     [[running, waiting], "09:00 schedule"],
     [[running, waiting, waiting], "09:00 skipped capacity"],
-  ])("with two allowed to wait and %j unfinished: %s", (unfinished, record) => {
+  ])("with room for two waiting runs and %j unfinished, the record is %s", (unfinished, record) => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 2 } })
 
     assert.deepEqual(ledger(planFire(schedule, withUnfinished(...unfinished), at("09:00")).runs), [record])
   })
 
-  test("a queue is full at as many runs as a plan is told of, whatever its limit", () => {
+  test("a queue is full at UNFINISHED_FACTS_MAX unfinished runs, whatever its limit", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 50 }, maxConcurrentRuns: 80 })
     const planned = (count: number) =>
       planFire(schedule, withUnfinished(...Array(count).fill(running)), at("09:00"))
@@ -55,7 +55,7 @@ describe("overlap queue", () => {
     assert.deepEqual(ledger(planned(UNFINISHED_FACTS_MAX).runs), ["09:00 skipped capacity"])
   })
 
-  test("runs that may be performed side by side don't wait", () => {
+  test("maxConcurrentRuns runs may be performed at once and don't count as waiting", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, maxConcurrentRuns: 3 })
     const planned = (count: number) =>
       planFire(schedule, withUnfinished(...Array(count).fill(running)), at("09:00"))
@@ -64,7 +64,7 @@ describe("overlap queue", () => {
     assert.deepEqual(ledger(planned(4).runs), ["09:00 skipped capacity"])
   })
 
-  test("the runs of one plan count as well", () => {
+  test("the runs of one plan count towards the limit of the queue", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, catchUp: "all" })
 
     const { runs, progress } = planFire(schedule, NO_FACTS, at("11:00"))
@@ -73,7 +73,7 @@ describe("overlap queue", () => {
     assert.equal(progress!.coveredUntil, at("10:00"))
   })
 
-  test("one that comes in time, by itself, and finds the queue full is left out", () => {
+  test("a single occurrence that is on time is skipped if the queue is full", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, catchUp: "all" })
 
     const { runs } = planFire(schedule, withUnfinished(running, waiting), at("09:00"))
@@ -84,14 +84,14 @@ describe("overlap queue", () => {
   describe("with catch-up all", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 2 }, catchUp: "all" })
 
-    test("late occurrences that the queue has no room for stay owed, and are looked at again soon", () => {
+    test("late occurrences for which the queue has no room stay owed, and the schedule is due again in 1 s", () => {
       const { runs, progress } = planFire(schedule, NO_FACTS, at("15:30"))
 
       assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
       assert.deepInclude(progress, { coveredUntil: at("11:00"), nextRunAt: at("15:30:01"), finishedAt: null })
     })
 
-    test("they become runs, oldest first, as the queue has room", () => {
+    test("owed occurrences become runs, oldest first, when the queue has room", () => {
       const first = applied(schedule, planFire(schedule, NO_FACTS, at("15:30")))
       const second = planFire(first, withUnfinished(running, waiting), at("15:31"))
       const third = planFire(applied(first, second), NO_FACTS, at("15:32"))
@@ -101,9 +101,9 @@ describe("overlap queue", () => {
       assert.equal(clock(third.progress!.nextRunAt), "16:00")
     })
 
-    test("an occurrence that an operator left out waits its turn among them", () => {
-      const left = { scheduledFor: at("13:00"), dueAt: null, reason: null, by: null }
-      const first = planFire({ ...schedule, overrides: [left] }, NO_FACTS, at("15:30"))
+    test("an occurrence that an operator skipped is recorded in its turn among the owed occurrences", () => {
+      const skipped = { scheduledFor: at("13:00"), dueAt: null, reason: null, by: null }
+      const first = planFire({ ...schedule, overrides: [skipped] }, NO_FACTS, at("15:30"))
       const second = planFire(applied(schedule, first), NO_FACTS, at("15:31"))
 
       assert.deepEqual(ledger(first.runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
@@ -115,7 +115,7 @@ describe("overlap queue", () => {
       ])
     })
 
-    test("an edit doesn't wait for room: what finds none is recorded", () => {
+    test("an edit records owed occurrences for which the queue has no room", () => {
       const plan = planSettle(schedule, NO_FACTS, at("13:30"))
 
       assert.deepEqual(ledger(plan!.runs), [
@@ -128,7 +128,7 @@ describe("overlap queue", () => {
     })
   })
 
-  test("they run one after another", () => {
+  test("queued runs are performed one after another", () => {
     const [run] = planFire(aSchedule({ overlap: "queue" }), NO_FACTS, at("09:00")).runs
 
     assert.deepInclude(run, { liveKey: null, concurrencyKey: "schedule:report", concurrencyLimit: 1 })
@@ -136,7 +136,7 @@ describe("overlap queue", () => {
 })
 
 describe("overlap replace", () => {
-  test("unfinished runs give way to the new one", () => {
+  test("unfinished runs are cancelled in favour of the new run", () => {
     const plan = planFire(aSchedule({ overlap: "replace" }), withUnfinished(running, waiting), at("09:00"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
@@ -154,14 +154,14 @@ describe("overlap replace", () => {
     })
   })
 
-  test("nothing gives way to an occurrence that doesn't run", () => {
+  test("no run is cancelled for an occurrence that is skipped", () => {
     const schedule = aSchedule({ overlap: "replace", dependsOn: [{ schedule: "import", within: "1h" }] })
 
     assert.deepEqual(planFire(schedule, withUnfinished(running), at("09:00")).cancels, [])
   })
 })
 
-test("overlap allow makes a run however many are unfinished, with no limit but the one asked for", () => {
+test("overlap allow makes a run whatever number is unfinished, and only maxConcurrentRuns limits it", () => {
   const facts = withUnfinished(running, waiting)
   const [free] = planFire(aSchedule({ overlap: "allow" }), facts, at("09:00")).runs
   const [limited] = planFire(aSchedule({ overlap: "allow", maxConcurrentRuns: 4 }), facts, at("09:00")).runs
@@ -177,20 +177,26 @@ describe("dependencies", () => {
     ["08:30", "09:00 schedule"],
     ["08:00", "09:00 schedule"],
     ["07:59:59.999", "09:00 skipped dependency"],
-  ])("with an hour allowed and a last success at %s: %s", (lastSuccessAt, record) => {
-    const facts = { unfinished: [], lastSuccessAt: { import: at(lastSuccessAt) } }
+  ])(
+    "with a dependency within 1 hour and its last success at %s, the record is %s",
+    (lastSuccessAt, record) => {
+      const facts = { unfinished: [], lastSuccessAt: { import: at(lastSuccessAt) } }
 
-    assert.deepEqual(ledger(planFire(schedule, facts, at("09:00")).runs), [record])
-  })
+      assert.deepEqual(ledger(planFire(schedule, facts, at("09:00")).runs), [record])
+    },
+  )
 
-  test.each([[{}], [{ import: null }]])("one that never succeeded keeps it back: %j", (lastSuccessAt) => {
-    const plan = planFire(schedule, { unfinished: [], lastSuccessAt }, at("09:00"))
+  test.each([[{}], [{ import: null }]])(
+    "an occurrence is skipped if its dependency never succeeded: %j",
+    (lastSuccessAt) => {
+      const plan = planFire(schedule, { unfinished: [], lastSuccessAt }, at("09:00"))
 
-    assert.deepEqual(ledger(plan.runs), ["09:00 skipped dependency"])
-    assert.equal(plan.runs[0]?.message, "import has not succeeded in the last 1h")
-  })
+      assert.deepEqual(ledger(plan.runs), ["09:00 skipped dependency"])
+      assert.equal(plan.runs[0]?.message, "import has not succeeded in the last 1h")
+    },
+  )
 
-  test("all of several have to have succeeded", () => {
+  test("every dependency must have succeeded", () => {
     const both = aSchedule({
       dependsOn: [
         { schedule: "import", within: "1h" },
@@ -207,30 +213,30 @@ describe("dependencies", () => {
 })
 
 describe("jitter", () => {
-  const spread = aSchedule({ jitter: "20m" })
+  const jittered = aSchedule({ jitter: "20m" })
 
-  test("a run is due some time after its occurrence, the same for whoever asks", () => {
-    const due = spread.nextRunAt!
+  test("a run is due some time after its occurrence, and every process computes the same due time", () => {
+    const due = jittered.nextRunAt!
 
     assert.isAbove(due, at("09:00"))
     assert.isAtMost(due, at("09:20"))
     assert.equal(aSchedule({ jitter: "20m" }).nextRunAt, due)
   })
 
-  test("it never fires early, and keeps its nominal time", () => {
-    const due = spread.nextRunAt!
+  test("a jittered run never fires early and keeps its nominal time", () => {
+    const due = jittered.nextRunAt!
 
-    assert.deepEqual(planFire(spread, NO_FACTS, due - 1).runs, [])
-    const [run] = planFire(spread, NO_FACTS, due).runs
+    assert.deepEqual(planFire(jittered, NO_FACTS, due - 1).runs, [])
+    const [run] = planFire(jittered, NO_FACTS, due).runs
     assert.deepInclude(run, { scheduledFor: at("09:00"), notBefore: due, triggeredBy: "schedule" })
   })
 
   test("other occurrences and other schedules get other delays", () => {
-    const next = progressAfter(planFire(spread, NO_FACTS, spread.nextRunAt!)).nextRunAt!
-    const other = planFire({ ...spread, id: "digest", coveredUntil: null }, NO_FACTS, at("08:00"))
+    const next = progressAfter(planFire(jittered, NO_FACTS, jittered.nextRunAt!)).nextRunAt!
+    const other = planFire({ ...jittered, id: "digest", coveredUntil: null }, NO_FACTS, at("08:00"))
 
-    assert.notEqual(next - HOUR, spread.nextRunAt)
-    assert.notEqual(progressAfter(other).nextRunAt, spread.nextRunAt)
+    assert.notEqual(next - HOUR, jittered.nextRunAt)
+    assert.notEqual(progressAfter(other).nextRunAt, jittered.nextRunAt)
   })
 })
 
@@ -254,7 +260,7 @@ describe("days on which clocks change", () => {
     assert.equal(clock(after.nextRunAt), "2026-11-02 06:30")
   })
 
-  test("an hourly schedule fires every hour that passes", () => {
+  test("an hourly schedule fires once in each elapsed hour", () => {
     const schedule = aSchedule(
       { cron: "0 * * * *", timezone: "America/New_York", catchUp: "all", overlap: "allow" },
       { coveredUntil: at("2026-11-01T04:30Z") },

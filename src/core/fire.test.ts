@@ -41,7 +41,7 @@ describe("firing on time", () => {
     })
   })
 
-  test("progress goes on with the run: its id, the time, the count, the next occurrence", () => {
+  test("the progress has the count of fired runs, the covered time and the next run", () => {
     const plan = planFire(aSchedule({}, { firedCount: 4 }), NO_FACTS, at("09:00:01"))
 
     assert.deepEqual(plan.progress, {
@@ -56,7 +56,7 @@ describe("firing on time", () => {
     assert.deepInclude(plan, { scheduleId: "report", ifVersion: 7, cancels: [] })
   })
 
-  test("before its time nothing happens", () => {
+  test("a schedule that isn't due yet fires nothing", () => {
     const schedule = aSchedule()
 
     const plan = planFire(schedule, NO_FACTS, at("08:59:59.999"))
@@ -73,15 +73,18 @@ describe("firing on time", () => {
     assert.deepEqual(planFire(after, NO_FACTS, at("09:00")).runs, [])
   })
 
-  test("what an operator said about a settled occurrence is forgotten, the rest is kept", () => {
-    const left = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+  test("overrides of settled occurrences are removed, and the others are kept", () => {
+    const skipped = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
 
-    const { schedule } = firedAt(aSchedule({}, { overrides: [left("09:00"), left("11:00")] }), at("09:00"))
+    const { schedule } = firedAt(
+      aSchedule({}, { overrides: [skipped("09:00"), skipped("11:00")] }),
+      at("09:00"),
+    )
 
-    assert.deepEqual(schedule.overrides, [left("11:00")])
+    assert.deepEqual(schedule.overrides, [skipped("11:00")])
   })
 
-  test("two nodes that read the same schedule make the same plan", () => {
+  test("two processes that read the same schedule make the same plan", () => {
     const schedule = aSchedule({ jitter: "5m" })
 
     assert.deepEqual(
@@ -90,7 +93,7 @@ describe("firing on time", () => {
     )
   })
 
-  test("a store's clock that was set back fires nothing again", () => {
+  test("after the store's clock was set back, nothing is fired twice", () => {
     const { schedule } = firedAt(aSchedule(), at("09:00"), at("10:00"))
 
     const plan = planFire(schedule, NO_FACTS, at("09:30"))
@@ -104,13 +107,13 @@ describe("firing on time", () => {
     [{ every: "15m" } as const, "schedule:@every 15m"],
     [{ at: "2026-03-10T08:15:00Z" } as const, "schedule:@at 2026-03-10T08:15:00Z"],
     [{ cron: "@hourly" } as const, "schedule:@hourly"],
-  ])("a run of %o says which trigger it was: %s", (options, trigger) => {
+  ])("a run of a schedule with %o has the trigger %s", (options, trigger) => {
     const { runs } = firedAt(aSchedule(options), at("09:00"))
 
     assert.equal(runs.at(-1)?.trigger, trigger)
   })
 
-  test("with several triggers a run names the one that matched", () => {
+  test("a run of a schedule with several triggers names the trigger that matched", () => {
     const schedule = aSchedule({ triggers: [{ cron: "0 * * * *" }, { cron: "20 * * * *" }] })
 
     const { runs } = firedAt(schedule, at("08:20"), at("09:00"))
@@ -131,20 +134,20 @@ describe("the end of a schedule", () => {
     assert.equal(clock(schedule.finishedAt), "09:15")
   })
 
-  test("the last of maxRuns finishes the schedule", () => {
+  test("the run that reaches maxRuns finishes the schedule", () => {
     const { schedule, runs } = firedAt(aSchedule({ maxRuns: 2 }), at("09:00"), at("10:00"), at("11:00"))
 
     assert.deepEqual(ledger(runs), ["09:00 schedule", "10:00 schedule"])
     assert.deepInclude(schedule, { nextRunAt: null, firedCount: 2, finishedAt: at("10:00") })
   })
 
-  test("catching up on more than maxRuns leaves makes the oldest of them", () => {
+  test("if more occurrences are owed than maxRuns allows, the oldest of them become runs", () => {
     const schedule = aSchedule({ maxRuns: 2, catchUp: "all", overlap: "allow" })
 
     assert.deepEqual(ledger(firedAt(schedule, at("13:00")).runs), ["09:00 catchup", "10:00 catchup"])
   })
 
-  test("an occurrence that was kept back doesn't use up a run, and the ones after it are still recorded", () => {
+  test("a skipped occurrence doesn't count towards maxRuns, and the occurrences after it are still recorded", () => {
     const schedule = aSchedule({
       maxRuns: 1,
       catchUp: "all",
@@ -162,21 +165,21 @@ describe("the end of a schedule", () => {
     assert.equal(clock(after.nextRunAt), "12:00")
   })
 
-  test("nothing fires after endsAt, and an occurrence exactly there does", () => {
+  test("an occurrence exactly at endsAt fires, and none fires after it", () => {
     const { schedule, runs } = firedAt(aSchedule({ endsAt: at("10:00") }), at("09:00"), at("10:00"))
 
     assert.deepEqual(ledger(runs), ["09:00 schedule", "10:00 schedule"])
     assert.equal(schedule.finishedAt, at("10:00"))
   })
 
-  test("nothing fires before startsAt, and an occurrence exactly there does", () => {
+  test("an occurrence exactly at startsAt fires, and none fires before it", () => {
     const schedule = aSchedule({ startsAt: at("10:00") })
 
     assert.equal(clock(schedule.nextRunAt), "10:00")
     assert.deepEqual(ledger(firedAt(schedule, at("09:00"), at("10:00")).runs), ["10:00 schedule"])
   })
 
-  test("a schedule that asked for it is deleted with its last run", () => {
+  test("a schedule with removeWhenFinished is deleted when its last run is made", () => {
     const schedule = aSchedule({ at: at("09:15"), removeWhenFinished: true })
 
     const plan = planFire(schedule, NO_FACTS, at("09:15"))
@@ -185,19 +188,19 @@ describe("the end of a schedule", () => {
     assert.deepEqual(ledger(plan.runs), ["09:15 schedule"])
   })
 
-  test("it is not deleted while something is to come", () => {
+  test("a schedule with removeWhenFinished isn't deleted while occurrences remain", () => {
     assert.notEqual(planFire(aSchedule({ removeWhenFinished: true }), NO_FACTS, at("09:00")).progress, null)
   })
 
-  test("a finished schedule stays finished at the time it finished", () => {
+  test("finishedAt of a finished schedule doesn't change", () => {
     const { schedule } = firedAt(aSchedule({ maxRuns: 1 }), at("09:00"))
 
     assert.equal(progressAfter(planFire(schedule, NO_FACTS, at("15:00"))).finishedAt, at("09:00"))
   })
 })
 
-describe("what keeps a schedule from firing", () => {
-  test("a disabled schedule is due never and keeps its place", () => {
+describe("schedules that can't fire", () => {
+  test("a disabled schedule has no next run and keeps its coveredUntil", () => {
     const schedule = aSchedule({ enabled: false }, { nextRunAt: at("09:00") })
 
     const plan = planFire(schedule, NO_FACTS, at("09:00"))
@@ -208,13 +211,17 @@ describe("what keeps a schedule from firing", () => {
   })
 
   test.each([
-    ["a cron", { triggers: [{ kind: "cron", cron: "0 25 * * *", dayMatch: "either" }] }, /out of range/],
-    ["a cron that is missing", { triggers: [{ kind: "cron", dayMatch: "either" }] }, /"cron": text/],
-    ["a time zone", { timezone: "Mars/Olympus" }, /Time zone "Mars\/Olympus" is unknown/],
-    ["a kind of trigger", { triggers: [{ kind: "moon" }] }, /"moon".* can't be read/],
-    ["an interval", { triggers: [{ kind: "every", everyMs: -5, anchor: null }] }, /can't be read/],
+    [
+      "an invalid cron",
+      { triggers: [{ kind: "cron", cron: "0 25 * * *", dayMatch: "either" }] },
+      /out of range/,
+    ],
+    ["a missing cron", { triggers: [{ kind: "cron", dayMatch: "either" }] }, /"cron": text/],
+    ["an unknown time zone", { timezone: "Mars/Olympus" }, /Time zone "Mars\/Olympus" is unknown/],
+    ["an unknown kind of trigger", { triggers: [{ kind: "moon" }] }, /"moon".* can't be read/],
+    ["a negative interval", { triggers: [{ kind: "every", everyMs: -5, anchor: null }] }, /can't be read/],
   ])(
-    "%s that was written past the door is told on the schedule, and nothing else changes",
+    "%s, written by SQL without our checks, sets lastError of the schedule and changes nothing else",
     (_, bad, message) => {
       const schedule = { ...aSchedule({}, { firedCount: 3 }), ...(bad as object) }
 
@@ -234,7 +241,7 @@ describe("what keeps a schedule from firing", () => {
     },
   )
 
-  test("once it can be planned again the error is gone", () => {
+  test("lastError is cleared when the schedule can be planned again", () => {
     const plan = planFire(aSchedule({}, { lastError: "was wrong" }), NO_FACTS, at("09:00"))
 
     assert.equal(progressAfter(plan).lastError, null)

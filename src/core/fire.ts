@@ -10,13 +10,13 @@ import type { Schedule } from "./schedule.ts"
 import { planOnHold, settle } from "./settling.ts"
 
 /**
- * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
- * plan, and the store lets one of them through.
+ * The runs and records that this schedule owes at `now`, and when it is next due. Pure: processes that read the same schedule
+ * make the same plan, and the store accepts it from one of them.
  */
 export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   try {
     assertReadable(schedule)
-    // What is owed since the edits is fired by the next plan: then the schedule is still due.
+    // The schedule stays due, so the next plan fires what came due after the edits.
     if (isEdited(schedule)) return planEdits(schedule, facts)
     if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })
     if (schedule.coveredUntil === null) return planOf(schedule, planFrom(schedule, now))
@@ -24,12 +24,12 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Pl
     const owed = owedUpTo(newestDue(schedule, now), schedule, now, facts.recorded)
     return planOwed(schedule, facts, owed, now, { canWait: true })
   } catch (error) {
-    // Written without our checks (by SQL, say), or by a version that knows more.
+    // The row was written without our checks (by SQL, for example), or by a newer version of Belfry.
     return planOnHold(schedule, error)
   }
 }
 
-/** Before an edit or an operator's step: what has to be fired first. Null if nothing is owed. See `settle`. */
+/** The plan that must be fired before an edit or an operator's step. Null if nothing is owed. See `settle`. */
 export function planSettle(
   schedule: Schedule,
   facts: FireFacts,

@@ -1,11 +1,11 @@
 import { type Instant, SECOND } from "./instant.ts"
 
-/** More than two clocks that are both right differ by. */
+/** More than the difference between two synchronized clocks. */
 export const CLOCK_TOLERANCE_MS = 5 * SECOND
 
 /**
- * Those that made a run later than it is now. Only a clock that went back leaves such schedules: they fire nothing more until it has
- * caught up.
+ * The schedules with a last run in the future. This happens only after the store's clock went back. Such a schedule fires
+ * nothing until the clock has caught up.
  */
 export function firedAhead<Fired extends { readonly lastRunAt: Instant | Date | null }>(
   schedules: readonly Fired[],

@@ -1,7 +1,7 @@
 import { assert, test } from "vitest"
 import { hashText } from "./hash.ts"
 
-/** Delays and `H` were computed with these: another value would move everybody's schedules. */
+// Jitter and `H` are computed from this hash. Another value would move existing schedules to other times.
 test.each([
   ["", 2_872_998_923],
   ["a", 444_641_715],
@@ -10,21 +10,21 @@ test.each([
   assert.equal(hashText(text), hash)
 })
 
-test("it is a whole number of 32 bits, never negative", () => {
+test("a hash is an unsigned integer of 32 bits", () => {
   for (let index = 0; index < 10_000; index++) {
     const hash = hashText(`schedule-${index}`)
     assert.isTrue(Number.isInteger(hash) && hash >= 0 && hash < 2 ** 32)
   }
 })
 
-test("ids that differ in one letter land evenly over an hour", () => {
+test("hashes of similar ids are spread evenly over the minutes of an hour", () => {
   const minutes = new Array<number>(60).fill(0)
   for (let index = 0; index < 60_000; index++) minutes[hashText(`tenant-${index}`) % 60]!++
 
   for (const count of minutes) assert.closeTo(count, 1_000, 160)
 })
 
-test("ten thousand ids hardly ever share a value", () => {
+test("among 10,000 ids at most two share a hash with another", () => {
   const values = new Set(Array.from({ length: 10_000 }, (_, index) => hashText(`tenant-${index}`)))
 
   assert.isAtLeast(values.size, 9_998)

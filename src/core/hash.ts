@@ -1,4 +1,4 @@
-/** FNV-1a, 32 bits, finished with a mixer so that ids that differ in one letter land far apart. Never negative. */
+/** FNV-1a, 32 bits, with a final mixer so that ids that differ in one letter get distant hashes. Never negative. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

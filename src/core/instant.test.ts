@@ -15,18 +15,18 @@ test.each([
   ["2000-02-29T00:00:00Z", "2000-02-29T00:00:00Z"],
   ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
   ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
-])("%s is %s", (text, expected) => {
+])("the text %s is parsed as %s", (text, expected) => {
   assert.equal(formatInstant(parseInstant(text)), expected)
 })
 
-test("a Date and milliseconds are taken as they are, whole milliseconds only", () => {
+test("a Date or a number of milliseconds is accepted and rounded down to whole milliseconds", () => {
   assert.equal(parseInstant(new Date(1_234)), 1_234)
   assert.equal(parseInstant(1_234.9), 1_234)
   assert.equal(parseInstant(-0.5), -1)
   assert.isTrue(Object.is(parseInstant(-0), 0))
 })
 
-test("an error names the option and the value, for people and for programs", () => {
+test("an error names the option and the value in its message and its details", () => {
   const ofStart = thrownBy(() => parseInstant("soon", "start"))
   const ofNoOption = thrownBy(() => parseInstant("soon"))
 
@@ -35,7 +35,7 @@ test("an error names the option and the value, for people and for programs", () 
   assert.equal(ofNoOption.message, `The instant "soon" is not an instant. ${PASS_AN_INSTANT}.`)
 })
 
-test("years 1 to 9999 can be written, and nothing else is an instant", () => {
+test("an instant lies in the years 1 to 9999", () => {
   assert.equal(formatInstant(EARLIEST), "0001-01-01T00:00:00Z")
   assert.equal(formatInstant(LATEST), "9999-12-31T23:59:59.999Z")
   assert.equal(thrownBy(() => parseInstant(EARLIEST - 1)).code, "BELFRY_INSTANT_INVALID")
@@ -79,7 +79,7 @@ const REFUSED: readonly unknown[] = [
   10n,
 ]
 
-test("a proxy that can't be read is no instant", () => {
+test("a proxy that can't be read is not an instant", () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
 
@@ -87,7 +87,7 @@ test("a proxy that can't be read is no instant", () => {
 })
 
 for (const value of REFUSED) {
-  test(`${String(value).slice(0, 32)} (${typeof value}) is no instant`, () => {
+  test(`${String(value).slice(0, 32)} (${typeof value}) is not an instant`, () => {
     const error = thrownBy(() => parseInstant(value as string, "start"))
 
     assert.equal(error.code, "BELFRY_INSTANT_INVALID")
@@ -96,7 +96,7 @@ for (const value of REFUSED) {
   })
 }
 
-test("milliseconds are shown only where there are any", () => {
+test("milliseconds are shown only if they aren't 0", () => {
   assert.equal(formatInstant(Date.UTC(2026, 2, 27, 7)), "2026-03-27T07:00:00Z")
   assert.equal(formatInstant(Date.UTC(2026, 2, 27, 7) + 5), "2026-03-27T07:00:00.005Z")
 })

@@ -1,22 +1,22 @@
 import type { Instant } from "./instant.ts"
 import type { Json } from "./json.ts"
 
-/** What somebody did: a person, a program or a deploy. Runs have their own story, and aren't in the journal. */
+/** A change made by a person, a program or a deploy. Runs are not in the journal: each has its own history. */
 export interface JournalEntry extends NewJournalEntry {
   readonly at: Instant
 }
 
 export interface NewJournalEntry {
-  /** Made by the caller: the same entry sent twice is one. */
+  /** Made by the caller. An entry sent twice is stored once. */
   readonly id: string
   /** What was done, such as `paused`. */
   readonly action: string
-  /** The kind of thing that it was done to, such as `schedule`, and which one. */
+  /** The kind of object that was changed, such as `schedule`. `subjectId` is its id. */
   readonly subject: string
   readonly subjectId: string
   readonly by: string | null
   readonly reason: string | null
-  /** What was there before and after, as far as it is different; null where there was nothing. */
+  /** The changed values before and after. Null: the object did not exist. */
   readonly before: Json
   readonly after: Json
 }

@@ -5,29 +5,29 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export const PAYLOAD_MAX_BYTES = 1_048_576
 
-/** Databases give up at depths that differ; nobody means to nest this deep. */
+/** Databases have different limits of nesting. No useful payload is nested this deep. */
 export const JSON_DEPTH_MAX = 64
 
-/** Keys of objects, in all. Writing a million takes seconds, in which nothing else happens in this process. */
+/** The total number of object keys. Writing a million keys takes seconds and blocks the process. */
 export const JSON_KEYS_MAX = 10_000
 
-/** A private copy in the form every store can keep; what JSON can't say is refused rather than lost. */
+/** A private copy that every store can keep. Values that JSON can't represent are refused instead of silently lost. */
 export function toPayload(value: unknown, what: string): Json {
-  const json = written(value, what)
+  const json = stringified(value, what)
   const bytes = Buffer.byteLength(json)
   if (bytes > PAYLOAD_MAX_BYTES) throw tooLarge(what, `${bytes}`, bytes)
-  if (unkept(json)) {
-    const why = "PostgreSQL keeps neither NUL nor half of a character"
-    throw invalid(`${what} holds a text that no store keeps as it is: ${why}.`)
+  if (isUnstorable(json)) {
+    const why = "PostgreSQL accepts neither NUL nor an unpaired surrogate"
+    throw invalid(`${what} contains text that can't be stored: ${why}.`)
   }
   if (isTooDeep(json)) throw invalid(`${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
   return JSON.parse(json) as Json
 }
 
-function written(value: unknown, what: string): string {
+function stringified(value: unknown, what: string): string {
   let json: string | undefined
   try {
-    json = JSON.stringify(value ?? null, refusingUnsayable(what))
+    json = JSON.stringify(value ?? null, jsonReplacer(what))
   } catch (cause) {
     if (cause instanceof BelfryError) throw cause
     const why = cause instanceof Error ? String(cause) : shown(cause)
@@ -37,7 +37,7 @@ function written(value: unknown, what: string): string {
   throw invalid(`${what} is a ${typeof value}, which JSON can't hold.`)
 }
 
-/** Whatever is stored as JSON for a task is its payload. */
+/** The option is always `payload`: only payloads are checked here. */
 function invalid(text: string, cause?: unknown): BelfryError {
   return new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload" }, cause })
 }
@@ -50,28 +50,31 @@ function tooLarge(what: string, found: string, bytes: number): BelfryError {
   )
 }
 
-/** Of JSON text: NUL and lone surrogates, which are always written as escapes there. An even number of \ before is text. */
-const UNKEPT = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+/** NUL and unpaired surrogates in JSON text, where they are always escapes. `\u0000` after an odd number of `\` is plain text. */
+const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 
-function unkept(json: string): boolean {
-  return json.search(UNKEPT) >= 0
+function isUnstorable(json: string): boolean {
+  // The search for any escape is much faster, and most payloads have none.
+  return json.includes("\\u") && json.search(UNSTORABLE) >= 0
 }
 
-/** For what must not be refused (a result, a log line): what no store keeps as it is becomes a mark. */
+/** For values that must not be refused (results, log lines): replaces characters that can't be stored by U+FFFD. */
 export function storableJson(json: string): string {
-  return json.replaceAll(UNKEPT, "$1\\ufffd")
+  return json.replaceAll(UNSTORABLE, "$1\\ufffd")
 }
 
-/** Reads the text, not the value: that takes no stack, however deep it is. */
+/** Scans the text instead of walking the value, so that deep nesting can't overflow the stack. */
 export function isTooDeep(json: string, max = JSON_DEPTH_MAX): boolean {
+  // Each level takes two brackets.
+  if (json.length <= 2 * max) return false
   let depth = 0
-  let isInText = false
+  let isInString = false
   for (let index = 0; index < json.length; index++) {
     const character = json[index]
-    if (isInText) {
+    if (isInString) {
       if (character === "\\") index++
-      else if (character === '"') isInText = false
-    } else if (character === '"') isInText = true
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
     else if (character === "[" || character === "{") {
       if (++depth > max) return true
     } else if (character === "]" || character === "}") depth--
@@ -79,12 +82,12 @@ export function isTooDeep(json: string, max = JSON_DEPTH_MAX): boolean {
   return false
 }
 
-/** How deep a record may be that holds a payload. */
+/** The depth allowed for a record that contains a payload. */
 const RECORD_DEPTH_MAX = JSON_DEPTH_MAX + 8
 
 /**
- * JSON that a store has kept. What is nested deeper than any door lets in was written past them, and could neither be stored again
- * nor be shown: it is as good as no JSON.
+ * Parses JSON read from a store. JSON deeper than our checks allow was written by another program. It could be neither stored
+ * again nor shown, so it counts as invalid.
  */
 export function storedJson<T>(text: string): T {
   if (hasManyBrackets(text) && isTooDeep(text, RECORD_DEPTH_MAX))
@@ -92,7 +95,7 @@ export function storedJson<T>(text: string): T {
   return JSON.parse(text) as T
 }
 
-/** Nearly no text has, and these are counted quickly. */
+/** A quick check before the full scan. Nearly all texts have few brackets. */
 function hasManyBrackets(text: string): boolean {
   if (text.length <= 2 * RECORD_DEPTH_MAX) return false
   let count = 0
@@ -103,43 +106,43 @@ function hasManyBrackets(text: string): boolean {
   return false
 }
 
-/** Refuses what JSON would write as null or leave out, and gives up early on what is too much anyway. */
-function refusingUnsayable(what: string) {
+/** Refuses values that JSON would write as null or leave out, and stops early if there are too many keys or bytes. */
+function jsonReplacer(what: string) {
   let keys = 0
-  let least = 0
+  let minBytes = 0
   return function refuse(this: unknown, key: string, value: unknown): unknown {
     if (typeof value === "number" && !Number.isFinite(value))
       throw new TypeError(`${key || "it"} is ${value}`)
     const isLost = key !== "" && (typeof value === "function" || typeof value === "symbol")
     if (isLost) throw new TypeError(`${key} is a ${typeof value}`)
-    const unsaid = unsaidIn(this, key, value)
-    if (unsaid !== null) throw new TypeError(`${key || "it"} is ${unsaid}`)
+    const unsupported = unsupportedIn(this, key, value)
+    if (unsupported !== null) throw new TypeError(`${key || "it"} is ${unsupported}`)
     if (!Array.isArray(this) && ++keys > JSON_KEYS_MAX + 1) {
       const problem = `${what} has more than ${JSON_KEYS_MAX} keys`
       throw invalid(`${problem}; store the data elsewhere and pass a reference.`)
     }
-    // An element takes a byte and its comma at least, a text its characters.
-    least += typeof value === "string" ? value.length : 2
-    if (least > PAYLOAD_MAX_BYTES + 2) throw tooLarge(what, `more than ${PAYLOAD_MAX_BYTES}`, least)
+    // An element takes at least one byte and a comma; a string takes at least its characters.
+    minBytes += typeof value === "string" ? value.length : 2
+    if (minBytes > PAYLOAD_MAX_BYTES + 2) throw tooLarge(what, `more than ${PAYLOAD_MAX_BYTES}`, minBytes)
     return value
   }
 }
 
-/** What JSON knows of an object, besides lists and dates; others it writes as `{}`. Boxed values are written as what they hold. */
-const SAYABLE = new Set(["Object", "Array", "String", "Number", "Boolean"])
+/** The objects that JSON can represent. It writes others as `{}`. Boxed values are written as the value they contain. */
+const JSON_TAGS = new Set(["Object", "Array", "String", "Number", "Boolean"])
 
-/** A map, a set, a promise that nobody waited for, an invalid date: in words, or null if JSON can say it. */
-function unsaidIn(holder: unknown, key: string, value: unknown): string | null {
+/** Describes a value that JSON can't represent: a map, a set, an unawaited promise, an invalid date. Null if it can. */
+function unsupportedIn(holder: unknown, key: string, value: unknown): string | null {
   if (value === null) {
     const given = (holder as Record<string, unknown>)[key]
     return given instanceof Date ? shown(given) : null
   }
   if (typeof value !== "object") return null
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1)
-  return SAYABLE.has(tag) ? null : `of type ${tag}`
+  return JSON_TAGS.has(tag) ? null : `of type ${tag}`
 }
 
-/** Same text for the same meaning: keys in order, so that two definitions can be compared. */
+/** JSON with sorted keys, so that equal definitions have equal text. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   if (value === null || typeof value !== "object") return JSON.stringify(value)

@@ -28,7 +28,7 @@ const messageOf = (kind: Kind<unknown>, value: unknown) => thrownBy(() => kind.r
 
 const OVERLAP = shortOr("policy", { policy: required(choice("skip", "queue")), limit: integer(1, 2) })
 
-describe("what is allowed, in words", () => {
+describe("the description of the allowed values", () => {
   test.each([
     [duration(), "a duration"],
     [duration({ min: 1 }), "a duration of at least 1ms"],
@@ -41,19 +41,19 @@ describe("what is allowed, in words", () => {
     [OVERLAP, '"skip" or "queue", or an object with policy, limit'],
     [instant, "an instant"],
     [address, "the address of a server"],
-    [remark, "text; what is beyond 8192 bytes is cut"],
-    [payload, "what the task's schema takes, at most 1 MiB as JSON, 64 levels and 10000 keys"],
-  ])("%j", (kind, words) => {
+    [remark, "text; cut after 8192 bytes"],
+    [payload, "a value that the task's schema accepts, at most 1 MiB as JSON, 64 levels and 10000 keys"],
+  ])("the kind %j is described as %s", (kind, words) => {
     assert.equal(kind.allowed, words)
   })
 })
 
-describe("a name", () => {
+describe("names and ids", () => {
   test.each([
     ["a task", TASK_NAME, "mail.send:v2/to_all-users"],
     ["a schedule", SCHEDULE_ID, "Nightly_report-2"],
     ["a run", RUN_ID, "report@2026-03-10T08:00:00Z~2+x/y_z.1"],
-  ])("of %s is taken", (_, kind, name) => {
+  ])("the name of %s is accepted with all its allowed characters", (_, kind, name) => {
     assert.equal(kind.read(name, PLACE), name)
   })
 
@@ -61,7 +61,7 @@ describe("a name", () => {
     ["a task", TASK_NAME, 200],
     ["a schedule", SCHEDULE_ID, 200],
     ["a run", RUN_ID, 300],
-  ])("of %s has a longest length", (_, kind, max) => {
+  ])("the name of %s has a maximum length", (_, kind, max) => {
     assert.equal(kind.read("x".repeat(max), PLACE), "x".repeat(max))
     assert.match(messageOf(kind, "x".repeat(max + 1)), /^enqueue: given is "x+…"; use 1 to/)
   })
@@ -70,16 +70,16 @@ describe("a name", () => {
     ["a task", TASK_NAME, "send mail"],
     ["a schedule", SCHEDULE_ID, "report@1"],
     ["a run", RUN_ID, "report 1"],
-  ])("of %s has no other character, wherever it stands", (_, kind, name) => {
+  ])("the name of %s is refused with any other character at any position", (_, kind, name) => {
     for (const wrong of [name, `!${name.replace(/[ @]/, "")}`, `${name.replace(/[ @]/, "")}!`])
       assert.match(messageOf(kind, wrong), /^enqueue: given is ".*"; use 1 to/)
   })
 
-  test("that is a number is refused, though its digits would do", () => {
+  test("a number is refused as a name, even if its digits would be a valid name", () => {
     assert.match(messageOf(TASK_NAME, 5), /^enqueue: given is 5; use 1 to 200 letters/)
   })
 
-  test("of a task is taken from the task, too", () => {
+  test("where a task name is expected, a task is accepted and its name is used", () => {
     const kind = taskOr(TASK_NAME)
 
     assert.equal(kind.read("send", PLACE), "send")
@@ -90,10 +90,10 @@ describe("a name", () => {
   })
 })
 
-describe("an object", () => {
+describe("objects with required methods", () => {
   const CLOCK = objectWith<{ now(): number; sleep(): void }>(["now", "sleep"], "a clock")
 
-  test("has its members itself or by its class", () => {
+  test("the methods may be the object's own or its class's", () => {
     class Clock {
       now = () => 0
       sleep() {}
@@ -104,20 +104,20 @@ describe("an object", () => {
   })
 
   test.each([{ now: 1 }, null, undefined, "clock", () => 0])(
-    "without all of them is refused: %j",
+    "an object without all of the methods is refused: %j",
     (value) => {
       assert.match(messageOf(CLOCK, value), /^enqueue: given is .*; use a clock\.$/)
     },
   )
 })
 
-describe("an address", () => {
-  test("is text, and is kept as it is", () => {
+describe("addresses", () => {
+  test("an address is text and is stored unchanged", () => {
     assert.equal(address.read("redis://:secret@host", PLACE), "redis://:secret@host")
   })
 
   test.each(["", "redis://:secret\0@host", "redis://:secret\ud800@host", 5, { password: "secret" }])(
-    "is refused without a word of what it holds: %j",
+    "an invalid address is refused without showing its value: %j",
     (value) => {
       const error = thrownBy(() => address.read(value, PLACE))
 
@@ -127,41 +127,41 @@ describe("an address", () => {
   )
 })
 
-describe("an object of options", () => {
+describe("objects of options", () => {
   const RECORD = record({ limit: integer(1, 2) })
 
-  test.each([5, "limit", null, []])("is an object and nothing else: %j", (value) => {
+  test.each([5, "limit", null, []])("a value that isn't an object is refused: %j", (value) => {
     assert.match(
       messageOf(list(RECORD, { max: 1 }), [value]),
       /^enqueue: given\[0\] is .*; use an object with/,
     )
   })
 
-  test("is known to the reference also where there is a list of them", () => {
+  test("a list of such objects has their table of options, for the reference", () => {
     assert.equal(list(RECORD, { max: 1 }).table, RECORD.table)
     assert.notProperty(list(choice("one"), { max: 1 }), "table")
   })
 
-  test("that can be shortened is no list", () => {
+  test("a list is refused where an object or its short form is expected", () => {
     assert.match(messageOf(OVERLAP, ["skip"]), /^enqueue: given is a list of 1; use "skip" or "queue", or an/)
   })
 })
 
-test("an option that is passed on as it was given is checked first", () => {
+test("an option that is passed on unchanged is checked first", () => {
   const kind = asGiven(duration())
 
   assert.equal(kind.read("1m", PLACE), "1m")
   assert.match(messageOf(kind, "soon"), /which is not a duration/)
 })
 
-test("a callback is a function", () => {
+test("a callback must be a function", () => {
   const call = () => 0
 
   assert.equal(callback().read(call, PLACE), call)
   assert.equal(messageOf(callback(), "call"), 'enqueue: given is "call"; use a function.')
 })
 
-test("a payload is kept as it is, and null is one", () => {
+test("a payload is passed on unchanged, and null is a payload", () => {
   const table = { payload, key: LOOKUP }
 
   assert.deepEqual(checked({ payload: null, key: null }, table, PLACE.source), {
@@ -171,9 +171,9 @@ test("a payload is kept as it is, and null is one", () => {
   assert.deepEqual(checked({ payload: [1] }, table, PLACE.source), { payload: [1], key: undefined })
 })
 
-test("an option that is checked elsewhere is passed on; if it is required and missing, the guide is named", () => {
+test("an option that is checked elsewhere is passed on, and if it is required and missing, the error refers to its guide", () => {
   const error = thrownBy(() => checked({}, { argv: required(unread) }, PLACE.source))
 
   assert.equal(unread.read("as it is", PLACE), "as it is")
-  assert.equal(error.message, "enqueue: argv is undefined; use what its guide says.")
+  assert.equal(error.message, "enqueue: argv is undefined; use the values described in its guide.")
 })

@@ -15,13 +15,13 @@ import { type Instant, instantOf, PASS_AN_INSTANT } from "./instant.ts"
 import { shown } from "./shown.ts"
 import { storable } from "./thrown.ts"
 
-/** The kinds of options there are. Each says what it allows, and reads a value into the form it is kept in. */
+/** The kinds of options. Each describes what it allows and converts a value to its stored form. */
 
 export function required<Value>(kind: Kind<Value>): RequiredKind<Value> {
   return { ...kind, isRequired: true }
 }
 
-/** Text that every store keeps as it is. Its length is counted as JavaScript does. */
+/** Text that every store can keep unchanged. Its length is counted in UTF-16 units, as JavaScript does. */
 export function text(length: { min: number; max: number }): Kind<string> {
   const allowed = `text of ${length.min} to ${length.max} characters`
   return {
@@ -29,29 +29,29 @@ export function text(length: { min: number; max: number }): Kind<string> {
     read(value, at) {
       if (typeof value !== "string" || value.length < length.min || value.length > length.max)
         throw notAllowed(value, allowed, at)
-      if (isUnkept(value)) throw refusal(at, UNKEPT, { value })
+      if (isUnstorable(value)) throw refusal(at, UNSTORABLE, { value })
       return value
     },
   }
 }
 
-/** An address that may hold a password: no error shows it. */
+/** An address that may contain a password, so no error shows it. */
 export const address: Kind<string> = {
   allowed: "the address of a server",
   read(value, at) {
-    if (typeof value === "string" && value !== "" && !isUnkept(value)) return value
+    if (typeof value === "string" && value !== "" && !isUnstorable(value)) return value
     throw refusal(at, "is not the address of a server")
   },
 }
 
-/** PostgreSQL refuses both, and elsewhere they come back as something else. */
-function isUnkept(value: string): boolean {
+/** NUL and unpaired surrogates. PostgreSQL refuses both, and other stores return something else. */
+function isUnstorable(value: string): boolean {
   return value.includes("\0") || !value.isWellFormed()
 }
 
-const UNKEPT = "holds a NUL or half of a character, which no store keeps"
+const UNSTORABLE = "contains a NUL or an unpaired surrogate, which no store can keep"
 
-/** Text of a pattern; the pattern has to bound its length. */
+/** Text that matches a pattern. The pattern must limit the length. */
 export function textLike(pattern: RegExp, allowed: string): Kind<string> {
   return {
     allowed,
@@ -64,9 +64,9 @@ export function textLike(pattern: RegExp, allowed: string): Kind<string> {
 
 const REMARK_MAX_BYTES = 8_192
 
-/** What people type to say who and why. It is never refused for what it holds: it is cut and cleaned. */
+/** Free text such as a reason or a person's name. Its content is never refused: it is cut and cleaned. */
 export const remark: Kind<string> = {
-  allowed: "text; what is beyond 8192 bytes is cut",
+  allowed: "text; cut after 8192 bytes",
   read(value, at) {
     if (typeof value === "string") return storable(value, REMARK_MAX_BYTES)
     throw notAllowed(value, "text", at)
@@ -86,7 +86,7 @@ export function numberBetween(
   return {
     allowed,
     read(value, at) {
-      // Minus zero is zero: JSON doesn't keep the sign.
+      // Minus zero becomes zero: JSON doesn't keep the sign.
       if (isFit(value) && (value as number) >= min && (value as number) <= max) return (value as number) + 0
       throw notAllowed(value, allowed, at)
     },
@@ -154,7 +154,7 @@ export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number;
     read(value: unknown, at: Place): readonly Value[] {
       if (!Array.isArray(value) || value.length < min || value.length > max)
         throw notAllowed(value, `a list of ${min} to ${max}`, at)
-      // By index: `map` would pass over holes.
+      // `Array.from` visits holes, which `map` would skip.
       return Array.from(value, (each, index) =>
         kind.read(each, { source: at.source, option: `${at.option}[${index}]` }),
       )
@@ -162,7 +162,7 @@ export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number;
   } satisfies Kind<readonly Value[]>
 }
 
-/** Options inside an option. */
+/** An object of nested options. */
 export function record<Table extends OptionTable>(table: Table) {
   const allowed = `an object with ${Object.keys(table).join(", ")}`
   return {
@@ -175,7 +175,7 @@ export function record<Table extends OptionTable>(table: Table) {
   } satisfies Kind<Checked<Table>>
 }
 
-/** Of an object that holds more: only these are read. */
+/** Some members of an object. Others are ignored. */
 export function part<Table extends OptionTable>(table: Table) {
   return {
     allowed: `an object with ${Object.keys(table).join(", ")}`,
@@ -186,7 +186,7 @@ export function part<Table extends OptionTable>(table: Table) {
   } satisfies Kind<Checked<Table>>
 }
 
-/** An object of options, or only its first by itself: `"once"` for `{ policy: "once" }`. */
+/** An object of options, or the value of its main option alone: `"once"` for `{ policy: "once" }`. */
 export function shortOr<Name extends string, Table extends OptionTable & Record<Name, Kind<unknown>>>(
   name: Name,
   table: Table,
@@ -205,7 +205,7 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
   } satisfies Kind<Checked<Table>>
 }
 
-/** An object of texts: at most so many, each with a name of that form and so many characters. */
+/** An object of texts. The arguments limit the number of names, their form, and the length of each text. */
 export function textsByName(about: {
   names: number
   name: RegExp
@@ -229,12 +229,12 @@ export function textsByName(about: {
   }
 }
 
-/** Read, and then made into something else. */
-export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
+/** Reads a value and converts the result. */
+export function mapped<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }
 }
 
-/** Checked, and passed on as it was given, to a function that reads it itself. */
+/** Checks a value and returns it unchanged, for a function that reads the value itself. */
 export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
   return {
     ...kind,
@@ -245,17 +245,17 @@ export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
   }
 }
 
-/** Checked elsewhere. */
-export const unread: Kind<unknown> = { allowed: "what its guide says", read: (value) => value }
+/** A value that is checked elsewhere. */
+export const unread: Kind<unknown> = { allowed: "the values described in its guide", read: (value) => value }
 
-/** Opaque here: `toPayload` and the task's schema check it. */
+/** Not checked here: `toPayload` and the task's schema check it. */
 export const payload: Kind<unknown> = {
-  allowed: "what the task's schema takes, at most 1 MiB as JSON, 64 levels and 10000 keys",
+  allowed: "a value that the task's schema accepts, at most 1 MiB as JSON, 64 levels and 10000 keys",
   takesNull: true,
   read: (value) => value,
 }
 
-/** An object that has these members, of its own or of its class; none of them is touched. */
+/** An object with these members, own or inherited. Their values are not read. */
 export function objectWith<Value extends object>(
   members: readonly (string & keyof Value)[],
   allowed: string,
@@ -286,7 +286,7 @@ function listed(words: readonly string[]): string {
   return others.length === 0 ? last! : `${others.toReversed().join(", ")} or ${last}`
 }
 
-/** One choice by itself, or a list of them. */
+/** A single choice, or a list of choices. */
 export function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choice[]> {
   const several = list(one, { min: 1, max: 20 })
   return {

@@ -2,9 +2,9 @@ import type { Instant } from "./instant.ts"
 import type { Attempt } from "./run.ts"
 
 /**
- * How long an attempt could have begun and hadn't. It counts from the instant at which the run was due, so neither jitter nor a
- * delay nor a back-off is lateness. A run that was given back keeps its `dueAt`, but nobody could take it while it was held: then
- * it counts from the end of the attempt before. Never negative: a store's clock may be set back between two attempts.
+ * How long after its due time an attempt began. It counts from the run's `dueAt`, so jitter, a delay and a back-off are not
+ * lateness. A released run keeps its `dueAt`, but no worker could claim it while it was held: then it counts from the end of
+ * the previous attempt. Never negative: the store's clock may go back between two attempts.
  */
 export function latenessMs(
   { dueAt, startedAt }: { readonly dueAt: Instant; readonly startedAt: Instant },

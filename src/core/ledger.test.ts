@@ -12,18 +12,18 @@ import type { ScheduleOptions } from "./options.ts"
 import { type FireFacts, NO_FACTS, type Plan, type Recorded } from "./plan.ts"
 import { isRange, type NewRun } from "./run.ts"
 import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
-import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
+import { move, pause, replan, reschedule, restore, resume, skip } from "./steer.ts"
 import { nextInTimetable } from "./timetable.ts"
 
-/** "Every occurrence leaves a record", whatever its policies, whoever is late, and whatever operators do in between. */
-test("every occurrence is settled by exactly one record, and none twice", () => {
+// This holds for all policies, for late plans, and for any steps of operators in between.
+test("every occurrence is settled by exactly one record", () => {
   assertProperty(
     fc.property(anyOptions, fc.array(anyStep, { maxLength: 30 }), (options, steps) => {
-      const story = new Story(aSchedule(options))
+      const history = new History(aSchedule(options))
 
-      for (const step of steps) story.take(step)
+      for (const step of steps) history.perform(step)
 
-      story.checkLedger()
+      history.checkLedger()
     }),
     { numRuns: 1_500 },
   )
@@ -90,8 +90,8 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
   unfinished: fc.constantFrom(0, 0, 0, 1, 2),
 })
 
-/** One schedule's life, with everything it wrote down. */
-class Story {
+/** One schedule through time, with every record that it made. */
+class History {
   readonly records: NewRun[] = []
   readonly added = new Set<Instant>()
   now = MADE_AT
@@ -101,7 +101,7 @@ class Story {
     this.schedule = schedule
   }
 
-  take(step: Step): void {
+  perform(step: Step): void {
     const before = this.now
     if (step.kind === "punctual" && this.schedule.nextRunAt !== null) {
       this.now = Math.max(before, this.schedule.nextRunAt)
@@ -117,7 +117,7 @@ class Story {
     this.fire(step)
   }
 
-  /** Schedules couldn't be read: a process made runs of some occurrences, and the stored schedule doesn't know. */
+  /** A process that couldn't read schedules makes runs of some occurrences. The stored schedule isn't updated. */
   fireFromMemory(since: Instant, { size }: Step): void {
     const { schedule } = this
     if (schedule.paused !== null || isSpent(schedule)) return
@@ -137,7 +137,7 @@ class Story {
       .sort((a, b) => a.from - b.from)
   }
 
-  /** As a store does: a run whose id is there is left as it is. */
+  /** Like a store: a run with an existing id is not changed. */
   record(run: NewRun): void {
     if (!this.records.some(({ id }) => id === run.id)) this.records.push(run)
   }
@@ -206,7 +206,7 @@ class Story {
   edit(): void {
     if (this.schedule.coveredUntil! > this.now) return
     this.apply(planSettle(this.schedule, { ...NO_FACTS, recorded: this.recorded }, this.now))
-    this.schedule = planAnew({ ...this.schedule, description: "edited" }, this.now)
+    this.schedule = replan({ ...this.schedule, description: "edited" }, this.now)
   }
 
   upcoming(index: number): Occurrence | null {
@@ -226,7 +226,7 @@ class Story {
     assert.isAtLeast(this.schedule.coveredUntil!, covered, "coveredUntil never falls")
   }
 
-  /** What was due before a pause began isn't recorded as dropped by it. */
+  /** Occurrences that were due before a pause began must not be recorded as dropped by the pause. */
   checkPause({ runs, progress }: Plan): void {
     const pausedAt = (this.schedule.paused ?? progress?.paused)?.at ?? this.now
     for (const { reason, missed, scheduledFor } of runs.filter((run) => run.reason === "paused")) {
@@ -244,29 +244,32 @@ class Story {
     }
     for (const run of this.records.filter((record) => record.scheduledFor! <= this.end())) {
       const count = counts.get(run) ?? 0
-      const said = run.state === "skipped" ? (run.missed?.count ?? 1) : 1
-      // StatisticsBuffer stops there.
-      const isCounted = said === MISSED_COUNT_MAX ? count >= said : count === said
-      assert.isTrue(isCounted, `${run.id} stands for ${count}, but says ${said}`)
+      const stated = run.state === "skipped" ? (run.missed?.count ?? 1) : 1
+      // The count of a range stops at MISSED_COUNT_MAX.
+      const isCounted = stated === MISSED_COUNT_MAX ? count >= stated : count === stated
+      assert.isTrue(isCounted, `${run.id} stands for ${count} occurrences, but states ${stated}`)
     }
     const runs = this.records.filter((run) => run.state === "pending")
     assert.isAtMost(this.schedule.firedCount, runs.length)
   }
 
-  /** A range stands for those of its occurrences that have no record of their own. */
+  /** A range stands only for the occurrences within it that have no record of their own. */
   covering(occurrence: Instant): readonly NewRun[] {
     const records = this.records.filter((run) => covers(run, occurrence))
     const own = records.filter((run) => !isRange(run))
     return own.length > 0 ? own : records
   }
 
-  /** Where the schedule says it is settled, or its last run: what an operator left out after that is no occurrence. */
+  /**
+   * The instant up to which occurrences need a record: `coveredUntil`, or the last run of a schedule that reached maxRuns. An
+   * occurrence skipped by an operator after the last run needs none.
+   */
   end(): Instant {
     const lastRun = this.records.findLast((run) => run.state === "pending")
     return isSpent(this.schedule) ? lastRun!.scheduledFor! : this.schedule.coveredUntil!
   }
 
-  /** By the timetable alone. */
+  /** The occurrences of the timetable, computed without plans, and the added ones. */
   expected(): readonly Instant[] {
     const timetable = timetableOf(this.schedule)
     const until = this.end()

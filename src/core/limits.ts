@@ -2,8 +2,8 @@ import type { Kind } from "./checked.ts"
 import { integer, objectWith, text, textLike } from "./kinds.ts"
 
 /**
- * Names, keys and counts that several doors take. The bounds are the same whatever the store: an index row of PostgreSQL holds
- * 2,704 bytes and a character takes up to 4 of them, counts fit into 32 bits, and what a claim looks at for a limit is short.
+ * Names, keys and counts that several functions accept. The limits are the same for every store: a PostgreSQL index row holds
+ * 2,704 bytes and a character takes up to 4 of them, counts fit into 32 bits, and a claim with a limit reads only a short list.
  */
 
 export const SCHEDULE_ID: Kind<string> = textLike(
@@ -31,12 +31,12 @@ export const RUN_ID: Kind<string> = textLike(
   '1 to 300 letters, digits, "_", "-", ".", ":", "@", "~", "+" and "/"',
 )
 
-/** To look something up by: what SQL has written without our checkss is found, too. */
+/** For lookups. Wider than the other kinds, so that ids written by SQL without our checks are found too. */
 export const LOOKUP: Kind<string> = text({ min: 1, max: 300 })
 
 export const KEY_MAX = 255
 
-/** Of a user's own: `key`, `concurrency.key`. */
+/** Keys chosen by users: `key`, `concurrency.key`. */
 export const KEY: Kind<string> = text({ min: 1, max: KEY_MAX })
 
 export const OWNER: Kind<string> = text({ min: 1, max: 200 })
@@ -44,13 +44,13 @@ export const TAG: Kind<string> = text({ min: 1, max: 100 })
 export const TAGS_MAX = 50
 export const DESCRIPTION: Kind<string> = text({ min: 0, max: 4_000 })
 
-/** How many runs of a key or of a worker at once. PostgreSQL numbers the places of a key, and looks for a free number. */
+/** How many runs of a key or of a worker may run at once. PostgreSQL numbers the slots of a key and searches for a free one. */
 export const CONCURRENCY: Kind<number> = integer(1, 10_000)
 
-/** Beyond it nobody needs to know exactly how many there are, and to count on would cost more. */
+/** Counting stops here: larger counts cost more, and nobody needs the exact number. */
 export const COUNT_MAX = 10_000
 
-/** A page of a list. */
+/** The size of a page of a list. */
 export const PAGE: Kind<number> = integer(1, 1_000)
 
 /** Deploys are often numbered by seconds or milliseconds since 1970. */

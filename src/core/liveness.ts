@@ -1,9 +1,9 @@
 import type { Instant } from "./instant.ts"
 
 /**
- * Within what time a worker says that it beats again. One that holds runs beats three times a lease, and is missed when their leases
- * have ended, since others take them over then. An idle one beats once a poll, and has a lease's time beyond that, for pauses of the
- * process and answers under way.
+ * How soon the next heartbeat of a worker must arrive. A worker that holds runs sends three heartbeats per lease. It counts as
+ * silent when the leases have ended, because other workers take over its runs then. An idle worker sends one heartbeat per poll
+ * and has one lease more, for pauses of the process and slow responses.
  */
 export function nextBeatInMs(
   { leaseMs, pollMs }: { readonly leaseMs: number; readonly pollMs: number },
@@ -12,7 +12,7 @@ export function nextBeatInMs(
   return isHolding ? leaseMs : pollMs + leaseMs
 }
 
-/** For how long a worker has been silent, or null until its next heartbeat should have come. */
+/** How long a worker has been silent. Null if its next heartbeat is not overdue. */
 export function silentForMs(
   { heartbeatAt, expectedBy }: { readonly heartbeatAt: Instant; readonly expectedBy: Instant },
   now: Instant,

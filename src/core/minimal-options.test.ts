@@ -7,8 +7,8 @@ import type { ScheduleOptions } from "./options.ts"
 const defined = (options: ScheduleOptions) =>
   defineSchedule(options, { id: "s", task: "t", payload: null, owner: null, release: 0, now: null })
 
-/** What somebody wrote, and what is written of it. */
-const OPTIONS: readonly (readonly [written: ScheduleOptions, lean: object])[] = [
+/** Options as a user wrote them, and the minimal options for the same definition. */
+const OPTIONS: readonly (readonly [written: ScheduleOptions, minimal: object])[] = [
   [{}, {}],
   [{ catchUp: "once", overlap: "skip", dst: { gap: "after" }, jitter: 0, dependsOn: [] }, {}],
   [{ timeout: 600_000 }, { timeout: "10m" }],
@@ -52,12 +52,12 @@ const OPTIONS: readonly (readonly [written: ScheduleOptions, lean: object])[] = 
   [{ retry: { maxDelay: "10s", jitter: 0 } }, { retry: { maxDelay: "10s", jitter: 0 } }],
 ]
 
-describe("policies are written as a person would", () => {
-  test.each(OPTIONS)("%j", (written, lean) => {
+describe("minimal policies", () => {
+  test.each(OPTIONS)("the policies %j are written as %j", (written, minimal) => {
     const definition = defined({ cron: "0 3 * * *", ...written })
 
-    assert.deepEqual(minimalPolicies(definition), lean)
-    assert.deepEqual(defined({ cron: "0 3 * * *", ...lean }), definition)
+    assert.deepEqual(minimalPolicies(definition), minimal)
+    assert.deepEqual(defined({ cron: "0 3 * * *", ...minimal }), definition)
   })
 })
 
@@ -66,21 +66,21 @@ test.each<ScheduleOptions>([
   { every: "90m", anchor: "2026-01-01T00:00:00Z", enabled: false, tags: ["a"], description: "b" },
   { at: "2026-01-01T00:00:00.001Z", timeout: "5m" },
   { triggers: [{ cron: "0 3 * * *" }, { every: 1_001 }] },
-])("the whole of %j comes back", (options) => {
+])("the minimal options of %j make the same definition", (options) => {
   assert.deepEqual(defined(minimalOptions(defined(options))), defined(options))
 })
 
-test("an interval that begins when it is made is written without an anchor", () => {
+test("an interval that begins when the schedule is made is written without an anchor", () => {
   assert.deepEqual(minimalOptions(defined({ every: "90m" })), { every: "90m" })
 })
 
-test("of a trigger that can't be read, one reads why", () => {
+test("a trigger that can't be read is written as unreadable with its reason", () => {
   const definition = { ...defined({ cron: "0 3 * * *" }), triggers: [{ kind: "unreadable", why: "no cron" }] }
 
   assert.deepEqual(minimalOptions(definition as ReturnType<typeof defined>), { unreadable: "no cron" })
 })
 
-test("what was written past our door is given as it is, for the door to refuse", () => {
+test("an invalid value written by SQL without our checks is given unchanged, so that the option check refuses it", () => {
   const definition = { ...defined({ cron: "0 3 * * *" }), startsAt: 1e20 }
 
   assert.equal(minimalPolicies(definition)["startsAt"], 1e20)

@@ -7,14 +7,14 @@ import type { ScheduleOptions } from "./options.ts"
 import { DEFAULT_CATCH_UP, usualLimit } from "./policies.ts"
 import type { CatchUp, ScheduleDefinition } from "./schedule.ts"
 import type { Trigger } from "./timetable.ts"
-import { timesIn, unreadOptionsIn } from "./unread-options.ts"
+import { readableTriggers, unreadOptionsIn } from "./unread-options.ts"
 
-/** Options as JSON can hold them. */
+/** Options as JSON. */
 type Written = { readonly [option: string]: Json }
 
 /**
- * The inverse of `defineSchedule`: the options that a person could have written to get this definition, without those that are
- * as they would be anyway. Durations and instants are in words: `10m`, `2026-03-29T01:00:00Z`.
+ * The inverse of `defineSchedule`: the fewest options that give this definition. Defaults are left out. Durations and instants
+ * are text: `10m`, `2026-03-29T01:00:00Z`.
  */
 export function minimalOptions(definition: ScheduleDefinition): ScheduleOptions {
   const triggers = minimalTriggers(definition.triggers)
@@ -23,10 +23,10 @@ export function minimalOptions(definition: ScheduleDefinition): ScheduleOptions 
 }
 
 export function minimalTriggers(triggers: readonly Trigger[]): readonly Written[] {
-  return timesIn(triggers).map(minimalTrigger)
+  return readableTriggers(triggers).map(minimalTrigger)
 }
 
-/** Options that can't all be read are given as they are written: the door says what is wrong with them. */
+/** If some options can't be read, all are returned as stored. `defineSchedule` then says what is wrong with them. */
 export function minimalOptionsBesideTriggers(definition: ScheduleDefinition): Written {
   const { timezone, priority, enabled, tags, description } = definition
   const policies = unreadOptionsIn(definition.triggers)?.options.written ?? minimalPolicies(definition)
@@ -50,14 +50,14 @@ export function minimalPolicies(policies: Policies): Written {
     endsAt: endsAt === null ? undefined : instantText(endsAt),
     maxRuns: policies.maxRuns ?? undefined,
     removeWhenFinished: policies.removeWhenFinished ? true : undefined,
-    catchUp: leanCatchUp(policies.catchUp),
-    overlap: leanOverlap(policies),
+    catchUp: minimalCatchUp(policies.catchUp),
+    overlap: minimalOverlap(policies),
     maxConcurrentRuns: policies.maxConcurrentRuns ?? undefined,
     dependsOn:
       dependsOn.length === 0
         ? undefined
         : dependsOn.map((on) => ({ schedule: on.scheduleId, within: durationText(on.withinMs) })),
-    retry: retry === null ? undefined : leanRetry(retry),
+    retry: retry === null ? undefined : minimalRetry(retry),
     timeout: timeoutMs === null ? undefined : durationText(timeoutMs),
   }
   return compact(all)
@@ -67,13 +67,13 @@ function minimalTrigger(trigger: Trigger): Written {
   if (trigger.kind === "at") return { at: instantText(trigger.at) }
   if (trigger.kind === "cron")
     return { cron: trigger.cron, ...(trigger.dayMatch === "either" ? {} : { dayMatch: trigger.dayMatch }) }
-  // No door takes this: whoever reads it learns why it isn't there.
+  // `defineSchedule` refuses this. It shows the reader why the trigger is missing.
   if (trigger.kind === "unreadable") return { unreadable: trigger.why }
   const anchor = trigger.anchor === null ? {} : { anchor: instantText(trigger.anchor) }
   return { every: durationText(trigger.everyMs), ...anchor }
 }
 
-function leanCatchUp({ policy, graceMs, windowMs, limit }: CatchUp): Json | undefined {
+function minimalCatchUp({ policy, graceMs, windowMs, limit }: CatchUp): Json | undefined {
   const usual = DEFAULT_CATCH_UP
   const more = compact({
     grace: graceMs === usual.graceMs ? undefined : durationText(graceMs),
@@ -84,13 +84,13 @@ function leanCatchUp({ policy, graceMs, windowMs, limit }: CatchUp): Json | unde
   return policy === usual.policy ? undefined : policy
 }
 
-function leanOverlap({ overlap: { policy, limit }, catchUp }: Policies): Json | undefined {
+function minimalOverlap({ overlap: { policy, limit }, catchUp }: Policies): Json | undefined {
   if (limit !== usualLimit(catchUp)) return { policy, limit }
   return policy === "skip" ? undefined : policy
 }
 
-/** Empty where it is the usual one: without it, the task's own would hold. */
-function leanRetry({ baseMs, maxMs, ...rest }: RetryPolicy): Json {
+/** An empty object if it is the default: without the option, the task's own retry policy would apply. */
+function minimalRetry({ baseMs, maxMs, ...rest }: RetryPolicy): Json {
   const { baseMs: usualBaseMs, maxMs: usualMaxMs, ...usual } = DEFAULT_RETRY
   return compact({
     ...differing(rest, usual),
@@ -114,7 +114,7 @@ function filled(options: Written): Written | undefined {
   return Object.keys(options).length === 0 ? undefined : options
 }
 
-/** What was written without our checks may be no instant; then it is given as it is. */
+/** A value written by SQL may not be an instant. Then it is returned unchanged. */
 function instantText(instant: Instant): Json {
   return isInstant(instant) ? formatInstant(instant) : instant
 }
@@ -126,7 +126,7 @@ const UNITS = [
   ["s", SECOND],
 ] as const
 
-/** Exactly, unlike what is written for people. */
+/** Exact, unlike `formatDuration`. */
 function durationText(ms: number): Json {
   const unit = UNITS.find(([, size]) => ms % size === 0)
   return ms === 0 || unit === undefined ? ms : `${ms / unit[1]}${unit[0]}`

@@ -6,8 +6,8 @@ import { occurrenceAfter } from "./occurrence.ts"
 import type { Schedule } from "./schedule.ts"
 import type { Trigger } from "./timetable.ts"
 
-describe("the record of what did not become a run", () => {
-  test("is a skip of the schedule, with its reason, and asks for nothing", () => {
+describe("skip records", () => {
+  test("the record of missed occurrences is a skipped run with its reason and without payload or live key", () => {
     const missed = { from: at("09:00"), until: at("11:00"), count: 3 }
 
     const record = skipRecordOf(aSchedule({ priority: 5 }), missed, { reason: "missed", message: "away" })
@@ -27,7 +27,7 @@ describe("the record of what did not become a run", () => {
   })
 })
 
-test("a run beside the occurrences has from its schedule all but an id", () => {
+test("a manual run takes every field except its id from the schedule", () => {
   const schedule = aSchedule({ priority: 5, timeout: "1m", maxConcurrentRuns: 2, retry: { attempts: 7 } })
 
   assert.deepEqual(requestOf({ ...schedule, payload: { shop: 1 } }), {
@@ -50,16 +50,16 @@ test("a run beside the occurrences has from its schedule all but an id", () => {
 })
 
 describe("the trigger of a run", () => {
-  /** An occurrence that an operator added between those of the timetable. */
+  /** An occurrence that an operator added between two occurrences of the timetable. */
   const ADDED = { scheduledFor: at("08:20"), dueAt: at("08:20"), reason: null, by: null }
   const triggerOf = (schedule: Schedule) =>
     newRunOf(schedule, occurrenceAfter(schedule, at("08:10"))!, { isLate: false, missed: null }).trigger
 
-  test("is the schedule's only one, also for an occurrence that an operator added", () => {
+  test("the trigger of a run is the only trigger of its schedule, also for an added occurrence", () => {
     assert.equal(triggerOf(aSchedule({}, { overrides: [ADDED] })), "schedule:0 * * * *")
   })
 
-  test("of several is the one that matched, or @once if none did", () => {
+  test("with several triggers, the trigger of a run is the one that matched, or @once for an added occurrence", () => {
     const triggers = [{ cron: "0 * * * *" }, { every: "30m" as const }]
 
     assert.equal(triggerOf(aSchedule({ triggers })), "schedule:@every 30m")
@@ -77,11 +77,11 @@ test.each<[string, Trigger]>([
   ["@unreadable", { kind: "every", everyMs: 0, anchor: null }],
   ["@unreadable", { kind: "every", everyMs: Number.NaN, anchor: null }],
   ["@unreadable", { kind: "unreadable", why: "Its cron is 7." }],
-])("a trigger in short: %s", (text, trigger) => {
+])("a trigger is written as %s: %j", (text, trigger) => {
   assert.equal(triggerText(trigger), text)
 })
 
-test("several triggers in short are parted by commas", () => {
+test("several triggers are written with commas between them", () => {
   const triggers: readonly Trigger[] = [
     { kind: "at", at: at("09:00") },
     { kind: "every", everyMs: HOUR, anchor: null },

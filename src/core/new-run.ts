@@ -4,9 +4,9 @@ import { type Occurrence, rangeIdOf, runIdOf } from "./occurrence.ts"
 import type { Missed, NewRun, RunRequest, SkipReason } from "./run.ts"
 import { concurrencyKeyOf, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
-import { timesIn } from "./unread-options.ts"
+import { readableTriggers } from "./unread-options.ts"
 
-/** The run an occurrence becomes. */
+/** The run of an occurrence. */
 export function newRunOf(
   schedule: Schedule,
   { scheduledFor, dueAt }: Occurrence,
@@ -25,7 +25,7 @@ export function newRunOf(
   })
 }
 
-/** The record of one occurrence, or a range of them, that did not become a run. */
+/** The record of one occurrence, or a range of occurrences, without a run. */
 export function skipRecordOf(
   schedule: Schedule,
   range: Missed,
@@ -45,7 +45,7 @@ export function skipRecordOf(
   })
 }
 
-/** Every field is named here: a spread of two dozen of them, at each fire, costs four times the rest of a plan. */
+/** Fields are listed one by one: a spread of two dozen fields at each fire costs four times the rest of a plan. */
 function recordOf(
   schedule: Schedule,
   scheduledFor: Instant,
@@ -79,7 +79,7 @@ function recordOf(
   }
 }
 
-/** Facts are read before a plan is made: the key is what holds if another run appears in between. */
+/** Facts are read before the plan is made. The live key prevents an overlap if another run appears in between. */
 function liveKeyOf({ id, overlap }: Schedule): string | null {
   return overlap.policy === "skip" ? concurrencyKeyOf(id) : null
 }
@@ -88,7 +88,7 @@ function concurrencyLimitOf({ maxConcurrentRuns, overlap }: Schedule): number | 
   return maxConcurrentRuns ?? (overlap.policy === "allow" ? null : 1)
 }
 
-/** What a run of a schedule has from it when somebody asks for one beside its occurrences. */
+/** Defaults for a manual or backfilled run of a schedule. */
 export function requestOf(schedule: Schedule): Omit<RunRequest, "id" | "triggeredBy"> {
   return {
     task: schedule.task,
@@ -109,23 +109,23 @@ export function requestOf(schedule: Schedule): Omit<RunRequest, "id" | "triggere
   }
 }
 
-/** `schedule:<cron>`: which trigger it was, in words that a log can be searched for. */
+/** `schedule:<cron>`: the trigger of the occurrence, as text to search logs for. */
 function triggerOf(schedule: Schedule, scheduledFor: Instant): string {
   const timetable = timetableOf(schedule)
-  const isBy = (trigger: Trigger) =>
+  const matches = (trigger: Trigger) =>
     nextInTimetable({ ...timetable, triggers: [trigger] }, scheduledFor - 1) === scheduledFor
-  const trigger = schedule.triggers.length === 1 ? schedule.triggers[0] : schedule.triggers.find(isBy)
+  const trigger = schedule.triggers.length === 1 ? schedule.triggers[0] : schedule.triggers.find(matches)
   return `schedule:${trigger === undefined ? "@once" : triggerText(trigger)}`
 }
 
 export function triggerText(trigger: Trigger): string {
   if (trigger.kind === "cron") return trigger.cron
   if (trigger.kind === "at") return `@at ${formatInstant(trigger.at)}`
-  // Written without our checks.
+  // Written by SQL without our checks.
   if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) return "@unreadable"
   return `@every ${exactDuration(trigger.everyMs)}`
 }
 
 export function describeTriggers(triggers: readonly Trigger[]): string {
-  return timesIn(triggers).map(triggerText).join(", ")
+  return readableTriggers(triggers).map(triggerText).join(", ")
 }

@@ -11,25 +11,25 @@ const nextOf = (schedule: Schedule) => {
 const skipped = { scheduledFor: at("09:00"), dueAt: null, reason: null, by: null }
 const paused = { at: at("08:10"), until: null, reason: null, by: null }
 
-test("a schedule that nobody wrote to past our door is next due when it is", () => {
+test("the next run of a schedule without edits is its nextRunAt", () => {
   assert.equal(nextOf(aSchedule()), "09:00")
 })
 
-test("what is left out is no next run", () => {
+test("an occurrence that an operator skipped isn't the next run", () => {
   assert.equal(nextOf(aSchedule({}, { overrides: [skipped] })), "10:00")
 })
 
-describe("an edit that waits to be planned is seen at once", () => {
+describe("edits that aren't planned yet", () => {
   test.each<[string, Schedule, string | null]>([
-    ["another priority", edited(aSchedule({ priority: 5 }), edit("08:10", { priority: 0 })), "09:00"],
+    ["a new priority", edited(aSchedule({ priority: 5 }), edit("08:10", { priority: 0 })), "09:00"],
     ["a reschedule", edited(aSchedule(), edit("08:10", {}, { nextRunAt: at("08:30") })), "08:30"],
     ["a pause", edited(aSchedule({}, { paused }), edit("08:10", {})), null],
-    ["disabled", edited(aSchedule({ enabled: false }), edit("08:10", { enabled: true })), null],
-  ])("%s", (_, schedule, next) => {
+    ["disabling", edited(aSchedule({ enabled: false }), edit("08:10", { enabled: true })), null],
+  ])("the next run already takes account of an edit: %s", (_, schedule, next) => {
     assert.equal(nextOf({ ...schedule, nextRunAt: at("08:10") }), next)
   })
 
-  test("one that finishes a schedule which goes then", () => {
+  test("an edit that finishes a schedule with removeWhenFinished leaves no next run", () => {
     const once = { maxRuns: 1, removeWhenFinished: true }
     const spent = aSchedule(once)
     const schedule = edited(spent, edit("12:00", { ...once, priority: 7 }))
@@ -40,24 +40,28 @@ describe("an edit that waits to be planned is seen at once", () => {
   })
 })
 
-test("a row that was inserted is due at its first occurrence, not when it was inserted", () => {
+test("the next run of a schedule inserted by SQL is its first occurrence, not the time of the insert", () => {
   const inserted = aSchedule({}, { nextRunAt: at("08:10"), coveredUntil: at("08:10") })
 
   assert.equal(nextOf({ ...inserted, edits: [] }), "09:00")
 })
 
-test("a row that was inserted and never planned is next due after it was made", () => {
+test("the next run of an inserted schedule that was never planned is after its creation", () => {
   const { createdAt, ...rest } = aSchedule({}, { nextRunAt: at("08:10"), coveredUntil: null })
 
   assert.equal(nextOf({ ...rest, createdAt: at("08:10"), edits: [] }), "09:00")
   assert.ok(createdAt <= at("08:10"))
 })
 
-describe("what can't be planned says why, before anybody has looked", () => {
+describe("schedules that can't be planned", () => {
   test.each<[string, Schedule, RegExp]>([
-    ["a zone, of an interval", { ...aSchedule({ every: "1h" }), timezone: "Mars/Olympus" }, /Mars\/Olympus/],
     [
-      "a zone, of one instant",
+      "the time zone of an interval",
+      { ...aSchedule({ every: "1h" }), timezone: "Mars/Olympus" },
+      /Mars\/Olympus/,
+    ],
+    [
+      "the time zone of a one-time schedule",
       { ...aSchedule({ at: at("09:00") }), timezone: "Mars/Olympus" },
       /Mars\/Olympus/,
     ],
@@ -67,21 +71,21 @@ describe("what can't be planned says why, before anybody has looked", () => {
       /expected 5 \(minute hour/,
     ],
     ["an override", { ...aSchedule(), overrides: [{ ...skipped, reason: {} as string }] }, /^overrides\[0\]/],
-  ])("%s", (_, schedule, said) => {
+  ])("lastError names the problem before the first plan: %s", (_, schedule, problem) => {
     const { nextRunAt, lastError } = afterNextPlan(schedule)
 
     assert.equal(nextRunAt, null)
-    assert.match(lastError!, said)
+    assert.match(lastError!, problem)
   })
 
-  test("and what is known to be wrong stays as it is", () => {
+  test("a schedule that already has lastError is returned unchanged", () => {
     const broken = aSchedule({}, { lastError: "why", nextRunAt: null })
 
     assert.deepEqual(afterNextPlan(broken), broken)
   })
 })
 
-test("what an edit settles depends on the facts: an occurrence that is skipped uses up no limit", () => {
+test("the next run after an edit depends on unfinished runs, because a skipped occurrence doesn't count towards maxRuns", () => {
   const schedule = edited(aSchedule({ maxRuns: 1 }), edit("09:30", { maxRuns: 1, priority: 7 }))
 
   const free = afterNextPlan(schedule)

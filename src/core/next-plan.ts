@@ -7,17 +7,17 @@ import { planOnHold } from "./settling.ts"
 import { nextInTimetable } from "./timetable.ts"
 
 /**
- * A schedule as its next plan will leave it: what lists and previews show. So an edit that was written without our checks is seen at
- * once, and what can't be planned says why, before any process has looked. Facts matter only where there are edits.
+ * The schedule after its next plan, for lists and previews. So they show an edit written by SQL at once, and why a schedule
+ * can't be planned, before any process has planned it. Facts matter only if there are edits.
  */
 export function afterNextPlan(schedule: Schedule, facts: FireFacts = NO_FACTS): Schedule {
   const { edits, ...current } = schedule
   try {
     assertReadable(schedule)
-    // Throws where its timetable can't be read, whatever it is next due.
+    // Throws if the timetable can't be read, even if `nextRunAt` is set.
     nextInTimetable(timetableOf(schedule), schedule.coveredUntil ?? schedule.createdAt)
     if (edits === undefined) return { ...current, nextRunAt: nextToRunAt(current) }
-    // An inserted row has no edits, and is planned as it is: at `coveredUntil` nothing is due, and its first occurrence is found.
+    // A row inserted by SQL has an empty list of edits. At `coveredUntil` nothing is due, so the plan only finds the next time.
     const { progress } = planFire(schedule, facts, schedule.coveredUntil ?? schedule.createdAt)
     if (progress === null) return { ...current, nextRunAt: null, finishedAt: current.updatedAt }
     const planned = { ...current, ...progress }

@@ -4,37 +4,37 @@ import type { Missed } from "./run.ts"
 import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { countInTimetable, nextInTimetable, previousInTimetable } from "./timetable.ts"
 
-/** One nominal instant of a schedule, with jitter and the operator's word applied. */
+/** One nominal instant of a schedule, with jitter and an operator's override applied. */
 export interface Occurrence {
   readonly scheduledFor: Instant
-  /** When it may fire: the nominal instant, plus jitter, or where it was moved to. */
+  /** When it may fire: the nominal instant plus jitter, or the time it was moved to. */
   readonly dueAt: Instant
   readonly override: OccurrenceOverride | null
-  /** An operator asked for this one to be left out. */
+  /** An operator skipped this occurrence. */
   readonly isSkipped: boolean
 }
 
-/** A scheduled run's id: one occurrence can have one run only, and this is the idempotency key handed to the task. */
+/** The id of a scheduled run. It gives each occurrence at most one run, and is the idempotency key passed to the task. */
 export function runIdOf(scheduleId: string, scheduledFor: Instant): string {
   return `${scheduleId}@${formatInstant(scheduledFor)}`
 }
 
-/** The id of a record of several occurrences. It is no occurrence's own id, so neither can keep the other from being stored. */
+/** The id of a record of several occurrences. It differs from every run id, so both records can be stored. */
 export function rangeIdOf(scheduleId: string, { from, until }: Pick<Missed, "from" | "until">): string {
   return `${runIdOf(scheduleId, from)}..${formatInstant(until)}`
 }
 
-/** What `formatInstant` writes, for any year that can be scheduled. */
+/** Matches the output of `formatInstant` for every year that can be scheduled. */
 const OCCURRENCE_ID = /^[\w-]+@\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z/
 
-/** Whether an id begins as an occurrence's does: the ids of its run, of a range and of a backfill are made this way. */
+/** Whether an id begins like a run id of an occurrence. The ids of ranges and of backfilled runs begin so too. */
 export function isOccurrenceId(id: string): boolean {
   return OCCURRENCE_ID.test(id)
 }
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The occurrence that an operator made the next; what the timetable has between what is settled and it is passed over. */
+/** The occurrence that an operator made the next one. Occurrences between `coveredUntil` and it are passed over. */
 export function nextByOperator({ overrides }: Schedule): OccurrenceOverride | null {
   return overrides.find(({ isNext }) => isNext === true) ?? null
 }
@@ -44,7 +44,7 @@ function isPassedOver(schedule: Schedule, scheduledFor: Instant): boolean {
   return next !== null && scheduledFor < next.scheduledFor && scheduledFor > (schedule.coveredUntil ?? -NEVER)
 }
 
-/** The first occurrence whose nominal instant is strictly after `after`. */
+/** The first occurrence with a nominal instant strictly after `after`. */
 export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence | null {
   let scheduledFor = nextInTimetable(timetableOf(schedule), after) ?? NEVER
   if (isPassedOver(schedule, scheduledFor)) scheduledFor = NEVER
@@ -54,12 +54,12 @@ export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence 
   return scheduledFor === NEVER ? null : occurrenceAt(schedule, scheduledFor)
 }
 
-/** The first one after `after` that is still to come: none once the schedule's runs are used up. */
+/** The first occurrence after `after`. Null if the schedule has used up its `maxRuns`. */
 export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | null {
   return isSpent(schedule) ? null : occurrenceAfter(schedule, after)
 }
 
-/** When a schedule runs next. It is due sooner if an operator left out occurrences before that: then they are recorded. */
+/** When a schedule runs next. `nextRunAt` is earlier if an operator skipped occurrences before: they are recorded then. */
 export function nextToRunAt(schedule: Schedule): Instant | null {
   const { nextRunAt, coveredUntil, overrides } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
@@ -68,14 +68,14 @@ export function nextToRunAt(schedule: Schedule): Instant | null {
   return isSkipped ? (nextToRun(schedule, coveredUntil)?.dueAt ?? null) : nextRunAt
 }
 
-/** The first one after `after` that isn't left out. */
+/** The first occurrence after `after` that isn't skipped. */
 export function nextToRun(schedule: Schedule, after: Instant): Occurrence | null {
   let next = upcomingAfter(schedule, after)
   while (next?.isSkipped) next = upcomingAfter(schedule, next.scheduledFor)
   return next
 }
 
-/** The last occurrence whose nominal instant is strictly before `before`. */
+/** The last occurrence with a nominal instant strictly before `before`. */
 export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
   const timetable = timetableOf(schedule)
   const { coveredUntil } = schedule
@@ -89,19 +89,19 @@ export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrenc
   return scheduledFor === -NEVER ? null : occurrenceAt(schedule, scheduledFor)
 }
 
-/** The number of occurrences in (after, until], counted up to a limit. What is passed over is none. */
+/** The number of occurrences in (after, until], counted up to a limit. Passed-over occurrences don't count. */
 export function countOccurrences(schedule: Schedule, after: Instant, until: Instant, limit: number): number {
   const timetable = timetableOf(schedule)
   const next = nextByOperator(schedule)
   const from = next === null ? after : Math.max(after, next.scheduledFor - 1)
-  // An occurrence that an operator added isn't in the timetable, but it is there.
+  // Occurrences that an operator added are not in the timetable.
   const added = schedule.overrides.filter(
     ({ scheduledFor: at }) => at > after && at <= until && nextInTimetable(timetable, at - 1) !== at,
   )
   return Math.min(countInTimetable(timetable, from, until, limit) + added.length, limit)
 }
 
-/** Of an instant that the schedule has. */
+/** `scheduledFor` must be an occurrence of the schedule. */
 export function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
   const override = schedule.overrides.find((entry) => entry.scheduledFor === scheduledFor) ?? null
   return {
@@ -113,7 +113,7 @@ export function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurre
   }
 }
 
-/** The same for everyone who asks, and never as late as the next occurrence, so that the order can't change. */
+/** Deterministic, and never as late as the next occurrence, so that the order can't change. */
 function jitterOf(schedule: Schedule, scheduledFor: Instant): number {
   if (schedule.jitterMs === 0) return 0
   const next = nextInTimetable(timetableOf(schedule), scheduledFor)
@@ -133,12 +133,12 @@ export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
   return unsettled(schedule, newest)
 }
 
-/** The newest unsettled occurrence whose nominal instant has come, though jitter or a move may still hold it back. */
+/** The newest unsettled occurrence with a nominal instant up to `now`. Jitter or a move may delay it beyond `now`. */
 export function newestPassed(schedule: Schedule, now: Instant): Occurrence | null {
   return unsettled(schedule, occurrenceBefore(schedule, now + 1))
 }
 
-/** Until when everything has had its time: now, or just before the one that jitter or a move still holds back. */
+/** The instant up to which all occurrences have come due: `now`, or just before one that jitter or a move still delays. */
 export function passedBy(schedule: Schedule, now: Instant): Instant {
   const newest = newestPassed(schedule, now)
   return newest !== null && newest.dueAt > now ? newest.scheduledFor - 1 : now

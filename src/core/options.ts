@@ -2,17 +2,17 @@ import type { DstPolicy } from "./cron/cron.ts"
 import type { Duration } from "./duration.ts"
 import type { CatchUp, Overlap } from "./schedule.ts"
 
-/** What people write about schedules and runs. `definition.ts` and `policies.ts` check it and complete it. */
+/** The options of schedules and runs as users write them. `definition.ts` and `policies.ts` check and complete them. */
 
 export type When = Date | string | number
 
-/** When it occurs: exactly one of these. */
+/** When a schedule occurs: exactly one of `cron`, `every`, `at` and `in`. */
 export interface TriggerOptions {
   /** 5 fields, 6 with seconds, or a descriptor such as `@daily`. */
   readonly cron?: string
-  /** What a day must match when a cron names both a day of the month and a weekday. */
+  /** Whether a day must match either or both if the cron sets both a day of the month and a weekday. */
   readonly dayMatch?: "either" | "both"
-  /** An interval, counted from `anchor`, or `startsAt`, or the schedule's creation; it never drifts. */
+  /** An interval, counted from `anchor`, else `startsAt`, else the schedule's creation. It never drifts. */
   readonly every?: Duration
   readonly anchor?: When
   /** Once, at that instant. */
@@ -22,13 +22,13 @@ export interface TriggerOptions {
 }
 
 export interface RetryOptions {
-  /** In all, the first one included. */
+  /** The total number of attempts, including the first. */
   readonly attempts?: number
   readonly backoff?: "exponential" | "linear" | "fixed"
   /** The first delay. */
   readonly delay?: Duration
   readonly maxDelay?: Duration
-  /** The share of each delay left to chance, 0 to 1. */
+  /** The random share of each delay, 0 to 1. */
   readonly jitter?: number
 }
 
@@ -37,18 +37,18 @@ export type PriorityOption = number | "low" | "normal" | "high"
 export interface ScheduleOptions extends TriggerOptions {
   /** Several triggers instead of one: their occurrences add up. */
   readonly triggers?: readonly TriggerOptions[]
-  /** IANA name; UTC unless said. */
+  /** An IANA name. Default UTC. */
   readonly timezone?: string
   readonly dst?: Partial<DstPolicy>
   readonly priority?: PriorityOption
-  /** Spreads the due time: deterministic by schedule and occurrence, never past the next occurrence. */
+  /** Delays each occurrence by up to this long: deterministic by schedule and occurrence, never past the next occurrence. */
   readonly jitter?: Duration
-  /** Leaves out occurrences closer than this to the one before. */
+  /** Leaves out occurrences closer than this to the previous one. */
   readonly spacing?: Duration
   readonly startsAt?: When
   readonly endsAt?: When
   readonly maxRuns?: number
-  /** Delete the schedule when nothing more is to come. Its runs stay. */
+  /** Delete the schedule when it has no more occurrences. Its runs stay. */
   readonly removeWhenFinished?: boolean
   readonly catchUp?:
     | CatchUp["policy"]

@@ -3,7 +3,7 @@ import { occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 import { type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable } from "./timetable.ts"
 
-/** Whether an occurrence is due between its neighbours. All that is planned relies on it; skipped ones count at their own time. */
+/** Whether an occurrence is due between its neighbours. Every plan relies on it. Skipped ones count at their nominal time. */
 export function isInOrder(schedule: Schedule, scheduledFor: Instant, coveredUntil: Instant): boolean {
   const own = occurrenceAfter(schedule, scheduledFor - 1)!
   const before = occurrenceBefore(schedule, scheduledFor)
@@ -13,7 +13,7 @@ export function isInOrder(schedule: Schedule, scheduledFor: Instant, coveredUnti
   return (earlier === null || earlier < own.dueAt) && (later === null || own.dueAt < later)
 }
 
-/** What an operator said of occurrences that another timetable has as well, where they can still be due then. */
+/** The overrides that stay valid under a new timetable: it has the same occurrence, and the order is kept. */
 export function overridesKept(edited: Schedule, now: Instant): readonly OccurrenceOverride[] {
   const timetable = timetableOf(edited)
   const kept: OccurrenceOverride[] = []

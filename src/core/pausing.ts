@@ -18,14 +18,14 @@ import type { Schedule } from "./schedule.ts"
 import { settleSkipped, skippedByReschedule } from "./skipped-by-reschedule.ts"
 
 /**
- * A paused schedule. What was due before the pause began is owed like anything else that is late; what comes due in the pause
- * is dropped, and recorded as one interval when the pause ends.
+ * The plan of a paused schedule. Occurrences due before the pause are owed like any other late occurrence. Occurrences due
+ * during the pause are dropped, and recorded as one interval when the pause ends.
  */
 export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const { until } = schedule.paused!
   const settled = settledBeforePause(schedule, facts, now)
   if (until === null || until > now) return { ...settled, progress: withNextRunAt(settled, until) }
-  // The pause ended when it was meant to, not when somebody looked: what came since is late like anything else.
+  // The pause ended at `until`, even if no process looked then. Occurrences since are late like any others.
   return followedBy(schedule, settled, (paused) =>
     followedBy(paused, resumed(paused, facts, until - 1), (running) => {
       const owed = owedUpTo(newestDue(running, now), running, now, facts.recorded)
@@ -34,13 +34,13 @@ export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): 
   )
 }
 
-/** The end of a pause: what fell into it is recorded; then on from now. */
+/** Ends a pause: records the occurrences that it dropped, and continues from now. */
 export function planResume(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const settled = settledBeforePause(schedule, facts, now)
   return followedBy(schedule, settled, (paused) => resumed(paused, facts, now))
 }
 
-/** What a pause has dropped so far, recorded by the timetable it was dropped by; the pause goes on. Null if nothing is owed. */
+/** Records what the pause has dropped so far, by the current timetable. The pause continues. Null: nothing is owed. */
 export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   const settled = settledBeforePause(schedule, facts, now)
   const plan = followedBy(schedule, settled, (paused) => {
@@ -61,7 +61,7 @@ export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant):
   return isSettled ? null : { ...plan, progress: withNextRunAt(plan, schedule.paused!.until) }
 }
 
-/** What was due when the pause began and hasn't been fired since; the pause goes on. */
+/** Fires what was due when the pause began. The pause continues. */
 function settledBeforePause(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const newest = newestDue(schedule, Math.min(schedule.paused!.at, now))
   if (newest === null) return planOf(schedule, {})
@@ -81,7 +81,7 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs: records }))
 }
 
-/** What was fired from memory in a pause, by a process that didn't know of it, counts like any other. */
+/** Counts also the runs that a process fired from memory during the pause because it could not read the schedule. */
 function firedUntil({ firedCount, coveredUntil }: Schedule, facts: FireFacts, until: Instant): number {
   return firedCount + ranIn(facts, coveredUntil, until)
 }
@@ -95,7 +95,7 @@ function droppedUntil(schedule: Schedule, facts: FireFacts, newest: Occurrence):
   )
 }
 
-/** By its nominal instant, or because it was moved forward into the pause. */
+/** The newest occurrence in the pause, by its nominal instant or because it was moved forward into the pause. */
 function newestDropped(schedule: Schedule, now: Instant): Occurrence | null {
   const passed = newestPassed(schedule, now)
   const due = newestDue(schedule, now)

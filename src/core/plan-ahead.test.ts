@@ -4,8 +4,8 @@ import { planFire } from "./fire.ts"
 import { NO_FACTS } from "./plan.ts"
 import { planAhead } from "./plan-ahead.ts"
 
-describe("a plan made before the instant", () => {
-  test("is the one that would be made at the instant", () => {
+describe("plans made ahead", () => {
+  test("a plan made ahead equals the plan made at the due instant", () => {
     const schedule = aSchedule()
 
     const plan = planAhead(schedule, NO_FACTS)
@@ -14,7 +14,7 @@ describe("a plan made before the instant", () => {
     assert.deepEqual(ledger(plan!.runs), ["09:00 schedule"])
   })
 
-  test("has its runs wait for the instant, or for as long as jitter holds them back", () => {
+  test("the runs of a plan made ahead start at the due instant, which includes jitter", () => {
     const jittered = aSchedule({ jitter: "10m" })
 
     for (const schedule of [aSchedule(), jittered]) {
@@ -25,42 +25,46 @@ describe("a plan made before the instant", () => {
     assert.notEqual(jittered.nextRunAt, at("09:00"))
   })
 
-  test.each([["skip"], ["queue"], ["allow"]] as const)("is made under overlap %s", (overlap) => {
+  test.each([["skip"], ["queue"], ["allow"]] as const)("a plan is made ahead with overlap %s", (overlap) => {
     assert.isNotNull(planAhead(aSchedule({ overlap }), NO_FACTS))
   })
 })
 
-describe("no plan is made before the instant", () => {
+describe("schedules that aren't planned ahead", () => {
   const skipped = { scheduledFor: at("09:00"), dueAt: null, reason: null, by: null }
 
   test.each([
-    ["an earlier run is unfinished, which may end in time", aSchedule(), withUnfinished(aRunRef())],
+    ["an earlier run is unfinished, because it may end in time", aSchedule(), withUnfinished(aRunRef())],
     [
-      "it depends on others, which may succeed in time",
+      "the schedule has dependencies, because they may succeed in time",
       aSchedule({ dependsOn: [{ schedule: "import", within: "1d" }] }),
       NO_FACTS,
     ],
     [
-      "it would replace a run that somebody starts by hand in time",
+      "overlap is replace, because a manual run that starts in time would have to be cancelled",
       aSchedule({ overlap: "replace" }),
       NO_FACTS,
     ],
-    ["it is disabled", aSchedule({ enabled: false }, { nextRunAt: at("09:00") }), NO_FACTS],
+    ["the schedule is disabled", aSchedule({ enabled: false }, { nextRunAt: at("09:00") }), NO_FACTS],
     [
-      "it is paused",
+      "the schedule is paused",
       aSchedule({}, { paused: { at: at("08:30"), until: at("09:00"), reason: null, by: null } }),
       NO_FACTS,
     ],
-    ["it was never planned", aSchedule({}, { coveredUntil: null }), NO_FACTS],
-    ["it comes to its end then", aSchedule({ maxRuns: 1 }), NO_FACTS],
-    ["it goes then", aSchedule({ at: "2026-03-10T09:00:00Z", removeWhenFinished: true }), NO_FACTS],
-    ["somebody has taken the occurrence out", aSchedule({}, { overrides: [skipped] }), NO_FACTS],
-    ["it can't be read", aSchedule({}, { timezone: "Mars/Phobos" }), NO_FACTS],
-  ])("if %s", (_, schedule, facts) => {
+    ["the schedule was never planned", aSchedule({}, { coveredUntil: null }), NO_FACTS],
+    ["the occurrence is the last one", aSchedule({ maxRuns: 1 }), NO_FACTS],
+    [
+      "the schedule is deleted after the occurrence",
+      aSchedule({ at: "2026-03-10T09:00:00Z", removeWhenFinished: true }),
+      NO_FACTS,
+    ],
+    ["an operator skipped the occurrence", aSchedule({}, { overrides: [skipped] }), NO_FACTS],
+    ["the schedule can't be read", aSchedule({}, { timezone: "Mars/Phobos" }), NO_FACTS],
+  ])("no plan is made ahead if %s", (_, schedule, facts) => {
     assert.isNull(planAhead(schedule, facts))
   })
 
-  test("if older occurrences are owed with it", () => {
+  test("no plan is made ahead if older occurrences are owed too", () => {
     const schedule = aSchedule({ catchUp: "once" }, { nextRunAt: at("11:00") })
 
     assert.isNull(planAhead(schedule, NO_FACTS))
@@ -68,17 +72,17 @@ describe("no plan is made before the instant", () => {
 })
 
 test.each([
-  ["nothing is due at its next instant after all", aSchedule({}, { nextRunAt: at("08:30") }), NO_FACTS],
+  ["nothing is due at nextRunAt", aSchedule({}, { nextRunAt: at("08:30") }), NO_FACTS],
   [
-    "a run is unfinished, though it may run beside it",
+    "a run is unfinished, even with overlap allow",
     aSchedule({ overlap: "allow" }),
     withUnfinished(aRunRef()),
   ],
   [
-    "it depends on another, though that has succeeded",
+    "the schedule has a dependency, even one that succeeded",
     aSchedule({ dependsOn: [{ schedule: "import", within: "1d" }] }),
     { ...NO_FACTS, lastSuccessAt: { import: at("08:30") } },
   ],
-])("nothing is planned ahead if %s", (_, schedule, facts) => {
+])("no plan is made ahead if %s", (_, schedule, facts) => {
   assert.isNull(planAhead(schedule, facts))
 })

@@ -10,15 +10,15 @@ const waiting = aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", a
 const FULL = withUnfinished(running, waiting)
 const queue = { policy: "queue", limit: 1 } as const
 
-describe("a queue that is full", () => {
-  test("of one that catches up once: the late occurrence is recorded, and doesn't stay owed", () => {
+describe("a full queue", () => {
+  test("with catch-up once, a late occurrence is recorded as skipped and doesn't stay owed", () => {
     const plan = planFire(aSchedule({ overlap: queue, catchUp: "once" }), FULL, at("11:30"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00-10:00 (2) skipped coalesced", "11:00 skipped capacity"])
     assert.deepInclude(plan.progress, { coveredUntil: at("11:00"), nextRunAt: at("12:00") })
   })
 
-  test("of one that catches up on all: what was left out before the one that waits is recorded, later ones aren't", () => {
+  test("with catch-up all, occurrences skipped by an operator are recorded only up to the first owed one", () => {
     const overrides = ["09:00", "11:00"].map((time) => ({
       scheduledFor: at(time),
       dueAt: null,
@@ -33,7 +33,7 @@ describe("a queue that is full", () => {
     assert.deepInclude(plan.progress, { coveredUntil: at("09:00"), nextRunAt: at("11:30") + SECOND })
   })
 
-  test("the first occurrence of all can stay owed, too", () => {
+  test("with catch-up all, the first occurrence of a schedule can stay owed too", () => {
     const schedule = aSchedule({ at: at("09:00"), overlap: queue, catchUp: "all" })
 
     const { progress, runs } = planFire(schedule, FULL, at("11:30"))
@@ -48,18 +48,21 @@ describe("a queue that is full", () => {
   })
 })
 
-describe("an occurrence whose own run is there, unfinished, because it was fired from memory", () => {
+describe("an occurrence that was fired from memory and whose run is unfinished", () => {
   const own = withUnfinished(running, aRunRef({ id: "report@2026-03-10T09:00:00Z" }))
 
-  test.each([["skip"], [queue]] as const)("counts as run by the overlap %j", (overlap) => {
-    const plan = planFire(aSchedule({ overlap, maxRuns: 1 }), own, at("09:00") + 20 * SECOND)
+  test.each([["skip"], [queue]] as const)(
+    "with overlap %j, the occurrence isn't skipped because of its own run",
+    (overlap) => {
+      const plan = planFire(aSchedule({ overlap, maxRuns: 1 }), own, at("09:00") + 20 * SECOND)
 
-    assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
-    assert.equal(progressAfter(plan).firedCount, 1)
-  })
+      assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
+      assert.equal(progressAfter(plan).firedCount, 1)
+    },
+  )
 })
 
-test("what came after a pause with an end, and finds its queue full, stays owed", () => {
+test("occurrences after the end of a pause stay owed if the queue is full", () => {
   const paused = { at: at("08:10"), until: at("08:50"), reason: null, by: null }
   const schedule = aSchedule({ overlap: queue, catchUp: "all" }, { paused })
 
@@ -69,7 +72,7 @@ test("what came after a pause with an end, and finds its queue full, stays owed"
   assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("11:30") + SECOND })
 })
 
-test("an occurrence that an unfinished run keeps from running names that run, also one of the same plan", () => {
+test("an occurrence skipped by overlap names the unfinished run, also a run of the same plan", () => {
   // Only SQL can write "all" together with "skip".
   const schedule = {
     ...aSchedule({ catchUp: "all", overlap: "allow" }),
@@ -88,15 +91,15 @@ test("an occurrence that an unfinished run keeps from running names that run, al
   ])
 })
 
-describe("runs that give way", () => {
-  test.each(["queue", "allow"] as const)("are none under overlap %s", (policy) => {
+describe("runs that a plan cancels", () => {
+  test.each(["queue", "allow"] as const)("with overlap %s a plan cancels no run", (policy) => {
     const plan = planFire(aSchedule({ overlap: policy }), withUnfinished(running), at("09:00"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
     assert.deepEqual(plan.cancels, [])
   })
 
-  test("under overlap replace are those that are still unfinished", () => {
+  test("with overlap replace a plan cancels the runs that are still unfinished", () => {
     const done = aRunRef({ id: "done", state: "succeeded" })
 
     const plan = planFire(aSchedule({ overlap: "replace" }), withUnfinished(done, running), at("09:00"))
@@ -108,8 +111,8 @@ describe("runs that give way", () => {
   })
 })
 
-describe("catching up", () => {
-  test("on one: the run is told what it stands for, and the rest is folded into it", () => {
+describe("catch-up", () => {
+  test("with catch-up once the run stands for the missed range, and the range is coalesced", () => {
     const plan = planFire(aSchedule({ catchUp: "once" }), withUnfinished(), at("11:30"))
 
     assert.deepEqual(
@@ -121,18 +124,21 @@ describe("catching up", () => {
     )
   })
 
-  test.each(["none", "all"] as const)("on %s: a run stands for itself, and the rest is missed", (policy) => {
-    const catchUp = policy === "all" ? ({ policy, window: "1h" } as const) : policy
-    const schedule = aSchedule({ catchUp, overlap: "allow" })
+  test.each(["none", "all"] as const)(
+    "with catch-up %s a run stands only for itself, and older occurrences are recorded as missed",
+    (policy) => {
+      const catchUp = policy === "all" ? ({ policy, window: "1h" } as const) : policy
+      const schedule = aSchedule({ catchUp, overlap: "allow" })
 
-    const plan = planFire(schedule, withUnfinished(), at("11:00:10"))
+      const plan = planFire(schedule, withUnfinished(), at("11:00:10"))
 
-    assert.deepEqual(ledger(plan.runs).at(-1), "11:00 schedule")
-    const [rest] = plan.runs
-    assert.deepInclude(rest, { reason: "missed", message: "No process fired it in time" })
-    assert.isNull(plan.runs.at(-1)!.missed)
-    assert.equal(progressAfter(plan).coveredUntil, at("11:00"))
-  })
+      assert.deepEqual(ledger(plan.runs).at(-1), "11:00 schedule")
+      const [rest] = plan.runs
+      assert.deepInclude(rest, { reason: "missed", message: "No process fired it in time" })
+      assert.isNull(plan.runs.at(-1)!.missed)
+      assert.equal(progressAfter(plan).coveredUntil, at("11:00"))
+    },
+  )
 })
 
 describe("runs that were fired from memory", () => {
@@ -141,7 +147,7 @@ describe("runs that were fired from memory", () => {
     recorded: times.map((time) => ({ from: at(time), until: at(time), isRun: true })),
   })
 
-  test("count among those that a schedule may have", () => {
+  test("runs fired from memory count towards maxRuns", () => {
     const schedule = aSchedule({ maxRuns: 4, catchUp: "all", overlap: "allow" })
 
     const plan = planFire(schedule, recorded("09:00", "10:00"), at("13:30"))
@@ -150,7 +156,7 @@ describe("runs that were fired from memory", () => {
     assert.deepInclude(plan.progress, { firedCount: 4, nextRunAt: null, finishedAt: at("13:30") })
   })
 
-  test("that were the last leave nothing to run; what came before them is recorded", () => {
+  test("if runs fired from memory reach maxRuns, no run is made and earlier occurrences are recorded as missed", () => {
     const schedule = aSchedule({ maxRuns: 2, catchUp: "all", overlap: "allow" })
 
     const plan = planFire(schedule, recorded("10:00", "11:00"), at("13:30"))
@@ -160,7 +166,7 @@ describe("runs that were fired from memory", () => {
     assert.deepInclude(plan.progress, { firedCount: 2, nextRunAt: null })
   })
 
-  test("that wait behind one that stays owed are counted when it is settled", () => {
+  test("a run fired from memory after an owed occurrence is counted when that occurrence is settled", () => {
     const schedule = aSchedule({ overlap: queue, catchUp: "all", maxRuns: 9 })
 
     const plan = planFire(schedule, { ...recorded("09:00", "11:00"), ...FULL }, at("11:30"))
@@ -168,7 +174,7 @@ describe("runs that were fired from memory", () => {
     assert.deepInclude(plan.progress, { coveredUntil: at("09:00"), firedCount: 1 })
   })
 
-  test("in a pause count when it ends, and records of what didn't run don't", () => {
+  test("runs fired from memory in a pause are counted when the pause ends, and skip records aren't", () => {
     const paused = { at: at("08:30"), until: null, reason: null, by: null }
     const schedule = aSchedule({ maxRuns: 9 }, { paused })
     const facts = recorded("09:00", "10:00")

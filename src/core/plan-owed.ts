@@ -1,4 +1,4 @@
-import { type CatchUpDecision, foldedIn } from "./catch-up.ts"
+import { type CatchUpDecision, mergedRange } from "./catch-up.ts"
 import { formatDuration } from "./duration.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
@@ -10,13 +10,13 @@ import { skippedByReschedule } from "./skipped-by-reschedule.ts"
 
 export interface OwedOptions {
   /**
-   * Whether late occurrences may stay owed until their queue has room. Otherwise they are recorded: this is the last time that
-   * anybody looks at them.
+   * Whether late occurrences may stay owed until their queue has room. If false they are recorded as skipped, because no later
+   * plan will include them.
    */
   readonly canWait: boolean
 }
 
-/** The runs and records of what a schedule owes, and its progress after them. */
+/** The runs and records of the occurrences that a schedule owes, and its progress after them. */
 export function planOwed(
   schedule: Schedule,
   facts: FireFacts,
@@ -31,14 +31,14 @@ export function planOwed(
   const ran = ranIn(facts, schedule.coveredUntil, owed.coveredUntil)
   for (const occurrence of owed.kept) {
     if (isSpent({ maxRuns: schedule.maxRuns, firedCount: schedule.firedCount + ran + runs.length })) {
-      // What the timetable still has after the last run is no occurrence of this schedule any more.
+      // After the last of `maxRuns` runs the schedule has no more occurrences, even if the timetable goes on.
       if (ranIn(facts, occurrence.scheduledFor, owed.coveredUntil) === 0) break
       const message = `A later occurrence was the last of its ${schedule.maxRuns} runs`
       refused.push(skipRecordOf(schedule, single(occurrence), { reason: "missed", message }))
       continue
     }
     const obstacle = isUnfinished(occurrence, schedule, facts) ? null : obstacleTo(schedule, facts, runs, now)
-    // One that comes in time and finds its queue full is left out; one of several is behind, and stays owed.
+    // With a full queue, an occurrence on time is skipped. A late one, or one of several, stays owed.
     const isBehind = owed.kept.length > 1 || owed.isLate(occurrence)
     const isOwedAll = canWait && schedule.catchUp.policy === "all" && isBehind
     if (obstacle?.reason === "capacity" && isOwedAll) {
@@ -58,9 +58,9 @@ export function planOwed(
   return advance(schedule, facts, { owed, runs, records, cancels, waiting, now })
 }
 
-/** Of those that an operator left out, and of those that are not made up for; later than `waiting` nothing is settled yet. */
+/** Records of the occurrences that an operator skipped, and of those that don't run. Nothing after `waiting` is settled yet. */
 function recordsOf(schedule: Schedule, owed: CatchUpDecision, waiting: Occurrence | null): readonly NewRun[] {
-  const left = owed.left
+  const skipped = owed.skipped
     .filter(({ scheduledFor }) => waiting === null || scheduledFor < waiting.scheduledFor)
     .map((occurrence) =>
       skipRecordOf(schedule, single(occurrence), {
@@ -69,19 +69,19 @@ function recordsOf(schedule: Schedule, owed: CatchUpDecision, waiting: Occurrenc
       }),
     )
   const why = restReason(schedule)
-  return [...left, ...owed.rest.map((range) => skipRecordOf(schedule, range, why))]
+  return [...skipped, ...owed.rest.map((range) => skipRecordOf(schedule, range, why))]
 }
 
 function single(occurrence: Occurrence) {
   return { from: occurrence.scheduledFor, until: occurrence.scheduledFor, count: 1 }
 }
 
-/** Only a run that stands in for others is told of them. */
+/** Only with `once` does a run stand for others. */
 function missedBy(schedule: Schedule, owed: CatchUpDecision) {
-  return schedule.catchUp.policy === "once" ? foldedIn(owed.rest) : null
+  return schedule.catchUp.policy === "once" ? mergedRange(owed.rest) : null
 }
 
-/** With "once", the rest ends before an occurrence that runs, or has run. */
+/** With `once`, the rest always ends before an occurrence that runs or has run. */
 function restReason(schedule: Schedule) {
   if (schedule.catchUp.policy === "once") {
     return { reason: "coalesced", message: "Folded into a newer occurrence" } as const
@@ -89,12 +89,12 @@ function restReason(schedule: Schedule) {
   return { reason: "missed", message: "No process fired it in time" } as const
 }
 
-/** It was fired from memory, and its run is there: no obstacle keeps it from having run. */
+/** The occurrence was fired from memory and its run exists, so no obstacle applies any more. */
 function isUnfinished({ scheduledFor }: Occurrence, { id }: Schedule, { unfinished }: FireFacts): boolean {
   return unfinished.some((run) => run.id === runIdOf(id, scheduledFor))
 }
 
-/** Why an occurrence can't become a run now, or null. `added` are the runs this plan creates already. */
+/** Why an occurrence can't become a run now, or null. `added`: the runs that this plan creates before it. */
 function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun[], now: Instant) {
   for (const { scheduleId, withinMs } of schedule.dependsOn) {
     const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
@@ -111,16 +111,16 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun
   if (schedule.overlap.policy === "queue" && isQueueFull(schedule, unfinished)) {
     return {
       reason: "capacity",
-      message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,
+      message: `${unfinished} runs are unfinished and at most ${schedule.overlap.limit} may wait`,
     } as const
   }
   return null
 }
 
-/** Whether no run more may wait, where so many are unfinished. */
+/** Whether no more runs may wait if this many are unfinished. */
 export function isQueueFull({ overlap, maxConcurrentRuns }: Schedule, unfinished: number): boolean {
   const performable = maxConcurrentRuns ?? 1
-  // Nobody sees more than that many: there a queue is full, whatever its limit.
+  // Facts list at most `UNFINISHED_FACTS_MAX` runs, so at that number the queue counts as full.
   return unfinished >= Math.min(performable + overlap.limit, UNFINISHED_FACTS_MAX)
 }
 
@@ -130,17 +130,17 @@ function replacedBy(schedule: Schedule, facts: FireFacts): readonly RunChange[] 
 }
 
 /**
- * How soon a schedule looks again for room in its queue. Each look makes at least two runs of a queue that is idle, and no
- * timetable has more than one occurrence a second: so it catches up.
+ * How soon a schedule checks again for room in its queue. If the queue is empty, each check creates at least two runs, and no
+ * timetable has more than one occurrence a second. So the schedule catches up.
  */
-const ROOM_LOOK_MS = SECOND
+const QUEUE_RECHECK_MS = SECOND
 
-interface Made {
+interface OwedResult {
   readonly owed: CatchUpDecision
   readonly runs: readonly NewRun[]
   readonly records: readonly NewRun[]
   readonly cancels: readonly RunChange[]
-  /** The first one that stays owed until its queue has room; null if all are settled. */
+  /** The first occurrence that stays owed until its queue has room. Null if all are settled. */
   readonly waiting: Occurrence | null
   readonly now: Instant
 }
@@ -148,7 +148,7 @@ interface Made {
 function advance(
   schedule: Schedule,
   facts: FireFacts,
-  { owed, runs, records, cancels, waiting, now }: Made,
+  { owed, runs, records, cancels, waiting, now }: OwedResult,
 ): Plan {
   const coveredUntil = waiting === null ? owed.coveredUntil : coveredBefore(schedule, waiting)
   const firedCount = schedule.firedCount + ranIn(facts, schedule.coveredUntil, coveredUntil) + runs.length
@@ -158,7 +158,7 @@ function advance(
     schedule,
     {
       coveredUntil,
-      nextRunAt: waiting === null ? (next?.dueAt ?? null) : now + ROOM_LOOK_MS,
+      nextRunAt: waiting === null ? (next?.dueAt ?? null) : now + QUEUE_RECHECK_MS,
       finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
       overrides: schedule.overrides.filter((override) => override.scheduledFor > coveredUntil),
       firedCount,

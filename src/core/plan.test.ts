@@ -6,8 +6,8 @@ import {
   cancelsOf,
   factsAfter,
   followedBy,
-  isToLookUp,
   NO_FACTS,
+  needsRecords,
   planFrom,
   planOf,
   ranIn,
@@ -21,14 +21,14 @@ const why = { reason: "missed", message: null } as const
 const one = skipRecordOf(schedule, { from: at("09:00"), until: at("09:00"), count: 1 }, why)
 const range = skipRecordOf(schedule, { from: at("09:00"), until: at("11:00"), count: 3 }, why)
 
-test("a plan has no runs and cancels nothing, unless it is told to", () => {
+test("by default a plan has no runs and cancels nothing", () => {
   assert.deepInclude(planOf(schedule, {}), { scheduleId: "report", ifVersion: 7, runs: [], cancels: [] })
 })
 
-describe("two steps as one plan", () => {
+describe("two plans joined to one", () => {
   const cancelled = ["a", "b"].map((id) => cancel(aRunRef({ id }), { reason: null, by: null })!)
 
-  test("have the runs and the cancelled runs of both, in order, and the second one's progress", () => {
+  test("a joined plan has the runs and cancels of both, in order, and the progress of the second", () => {
     const first = planOf(schedule, { firedCount: 1 }, { runs: [one], cancels: [cancelled[0]!] })
 
     const plan = followedBy(schedule, first, (after) =>
@@ -43,7 +43,7 @@ describe("two steps as one plan", () => {
     assert.deepEqual([plan.progress?.firedCount, plan.ifVersion], [2, 7])
   })
 
-  test("end with the first, if it deletes the schedule", () => {
+  test("the second plan isn't made if the first deletes the schedule", () => {
     const first = { ...planOf(schedule, {}), progress: null }
 
     assert.equal(
@@ -53,7 +53,7 @@ describe("two steps as one plan", () => {
   })
 })
 
-test("a run never gives way to itself", () => {
+test("a plan never cancels a run that it makes", () => {
   const cancels = [run.id, "other"].map((id) => cancel(aRunRef({ id }), { reason: null, by: null })!)
   const cancelled = (...runs: readonly (typeof run)[]) =>
     cancelsOf(planOf(schedule, {}, { runs, cancels })).map(({ runId }) => runId)
@@ -67,7 +67,7 @@ test.each([
   ["09:00", "12:00", 2],
   ["08:00", "10:00", 2],
   [null, "12:00", 0],
-])("of the occurrences after %s, up to %s, %s became runs already", (after, until, count) => {
+])("of the occurrences after %s and up to %s, ranIn counts %s that became runs", (after, until, count) => {
   const ran = ["09:00", "10:00", "12:00"].map((time) => ({ from: at(time), until: at(time), isRun: true }))
   const recorded = [...ran, { from: at("11:00"), until: at("11:00"), isRun: false }]
 
@@ -75,7 +75,7 @@ test.each([
   assert.equal(ranIn(NO_FACTS, after === null ? null : at(after), at(until)), 0)
 })
 
-test("for the plan that follows, the runs of the first are unfinished; its records of skips aren't", () => {
+test("for the next plan, the runs of a plan are unfinished and its skip records aren't", () => {
   const facts = withUnfinished(aRunRef({ id: "a" }))
 
   assert.deepEqual(factsAfter(facts, { ...planOf(schedule, {}), runs: [one, run, range] }), {
@@ -85,45 +85,45 @@ test("for the plan that follows, the runs of the first are unfinished; its recor
 })
 
 test.each([
-  ["nothing", [], false],
-  ["a run", [run], false],
-  ["a skip", [{ ...one, reason: "overlap" }], false],
-  ["a range", [range], true],
-  ["two runs", [run, run], true],
-  ["a skip and a run", [one, run], true],
-  ["a range and a run", [range, run], true],
-])("whether some of its occurrences may have a record already: %s", (_, runs, expected) => {
-  assert.equal(isToLookUp({ ...planOf(schedule, {}), runs }, schedule), expected)
+  ["without records it isn't", [], false],
+  ["with one run it isn't", [run], false],
+  ["with one skip it isn't", [{ ...one, reason: "overlap" }], false],
+  ["with a range it is", [range], true],
+  ["with two runs it is", [run, run], true],
+  ["with a skip and a run it is", [one, run], true],
+  ["with a range and a run it is", [range, run], true],
+])("a plan is made again with the recorded occurrences, or not: %s", (_, runs, expected) => {
+  assert.equal(needsRecords({ ...planOf(schedule, {}), runs }, schedule), expected)
 })
 
-test("where runs are counted, a skip may stand where a run is; one that was missed may anywhere", () => {
+test("a plan with a missed occurrence is made again, and with any skip if the schedule has maxRuns", () => {
   const overlapping = { ...one, reason: "overlap" }
   const counted = aSchedule({ maxRuns: 3 })
 
-  assert.isTrue(isToLookUp({ ...planOf(schedule, {}), runs: [one] }, schedule))
-  assert.isTrue(isToLookUp({ ...planOf(schedule, {}), runs: [overlapping] }, counted))
-  assert.isFalse(isToLookUp({ ...planOf(schedule, {}), runs: [run] }, counted))
+  assert.isTrue(needsRecords({ ...planOf(schedule, {}), runs: [one] }, schedule))
+  assert.isTrue(needsRecords({ ...planOf(schedule, {}), runs: [overlapping] }, counted))
+  assert.isFalse(needsRecords({ ...planOf(schedule, {}), runs: [run] }, counted))
 })
 
-describe("a schedule that is to be removed when it is finished", () => {
+describe("schedules with removeWhenFinished", () => {
   const removed = aSchedule({ removeWhenFinished: true })
   const finished = planOf(removed, { finishedAt: at("09:00") })
 
-  test("goes with the plan that finishes it, and not before", () => {
+  test("the plan that finishes a schedule with removeWhenFinished deletes it", () => {
     assert.isNull(withoutFinished(removed, finished).progress)
     assert.isNotNull(withoutFinished(removed, planOf(removed, { finishedAt: null })).progress)
     assert.isNotNull(withoutFinished(schedule, finished).progress)
   })
 
-  test("stays gone", () => {
+  test("a plan that already deletes the schedule isn't changed", () => {
     assert.isNull(withoutFinished(removed, { ...finished, progress: null }).progress)
   })
 })
 
-describe("planned from an instant", () => {
+describe("planFrom", () => {
   const override = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
 
-  test("everything up to it is settled, and what was said of later occurrences is kept", () => {
+  test("every occurrence up to the instant is settled, and the overrides of later ones are kept", () => {
     const overrides = ["09:00", "10:00", "11:00"].map(override)
 
     assert.deepEqual(planFrom({ ...schedule, overrides, lastError: "bad" }, at("10:00")), {
@@ -135,7 +135,7 @@ describe("planned from an instant", () => {
     })
   })
 
-  test("without an occurrence to come it is finished then, or stays finished since", () => {
+  test("a schedule without a further occurrence is finished at the instant, or keeps its finishedAt", () => {
     const once = aSchedule({ at: at("09:00") })
 
     assert.deepInclude(planFrom({ ...once, finishedAt: null }, at("10:00")), {

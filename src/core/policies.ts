@@ -2,17 +2,17 @@ import { DEFAULT_RETRY, type RetryPolicy } from "./backoff.ts"
 import { type Checked, checkedValue, type Kind, type OptionSource, refusal } from "./checked.ts"
 import { DEFAULT_DST } from "./cron/parse.ts"
 import { DAY, MINUTE } from "./instant.ts"
-import { choice, duration, integer, list, made, numberBetween, record, required, shortOr } from "./kinds.ts"
+import { choice, duration, integer, list, mapped, numberBetween, record, required, shortOr } from "./kinds.ts"
 import { SCHEDULE_ID } from "./limits.ts"
 import type { RetryOptions } from "./options.ts"
 import type { CatchUp, Dependency, Overlap } from "./schedule.ts"
 
-/** The door for policies: each option, checked and completed. Defaults are here and nowhere else. */
+/** Checks and completes the options of policies. All their defaults are here. */
 
-/** One plan makes no more runs. */
+/** The most runs that one plan makes. */
 export const CATCH_UP_LIMIT_MAX = 1_000
 
-export const CATCH_UP = made(
+export const CATCH_UP = mapped(
   shortOr("policy", {
     policy: required(choice<CatchUp["policy"]>("once", "none", "all")),
     grace: duration(),
@@ -29,12 +29,12 @@ export const CATCH_UP = made(
 
 export const DEFAULT_CATCH_UP: CatchUp = { policy: "once", graceMs: MINUTE, windowMs: DAY, limit: 100 }
 
-export const DST = made(
+export const DST = mapped(
   record({ gap: choice("after", "skip"), overlap: choice("first", "second", "both") }),
   ({ gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap }) => ({ gap, overlap }),
 )
 
-/** Well below what a plan sees of unfinished runs (`UNFINISHED_FACTS_MAX`), so that a full queue is noticed. */
+/** Well below `UNFINISHED_FACTS_MAX`, the number of unfinished runs that a plan sees, so that a full queue is detected. */
 export const QUEUE_MAX = 50
 
 export const OVERLAP_POLICY: Kind<Overlap["policy"]> = choice("skip", "queue", "replace", "allow")
@@ -44,7 +44,7 @@ export const OVERLAP = shortOr("policy", {
   limit: integer(1, QUEUE_MAX),
 })
 
-/** A queue holds one waiting run by default; where every missed occurrence is to run, it holds as many as are kept. */
+/** The default limit of a queue: one waiting run. With `catchUp: "all"`, as many as its limit. */
 export function usualLimit(catchUp: CatchUp): number {
   return catchUp.policy === "all" ? Math.min(catchUp.limit, QUEUE_MAX) : 1
 }
@@ -67,7 +67,7 @@ export function overlapOf(
 const DEPENDENCIES_MAX = 32
 
 export const DEPENDS_ON = list(
-  made(
+  mapped(
     record({ schedule: required(SCHEDULE_ID), within: required(duration()) }),
     ({ schedule, within }): Dependency => ({ scheduleId: schedule, withinMs: within }),
   ),
@@ -89,10 +89,10 @@ const RETRY_TABLE = {
   backoff: choice("exponential", "linear", "fixed"),
   delay: duration(),
   maxDelay: duration(),
-  jitter: numberBetween(0, 1, "a share from 0 to 1"),
+  jitter: numberBetween(0, 1, "a number from 0 to 1"),
 } satisfies Record<keyof RetryOptions, Kind<unknown>>
 
-export const RETRY: Kind<RetryPolicy> = made(record(RETRY_TABLE), retryOf)
+export const RETRY: Kind<RetryPolicy> = mapped(record(RETRY_TABLE), retryOf)
 
 function retryOf(given: Checked<typeof RETRY_TABLE>): RetryPolicy {
   const { attempts, backoff, jitter } = DEFAULT_RETRY
@@ -106,7 +106,7 @@ function retryOf(given: Checked<typeof RETRY_TABLE>): RetryPolicy {
   }
 }
 
-/** What errors say of a schedule. */
+/** The source of a schedule's options, for error messages. */
 export function scheduleSource(id: string): OptionSource {
   return { code: "BELFRY_SCHEDULE_INVALID", subject: `Schedule "${id}"`, details: { id } }
 }

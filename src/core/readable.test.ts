@@ -10,7 +10,7 @@ import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 import { unreadableSchedule } from "./unreadable.ts"
 
-/** Where a store lets others write, anything that JSON can say may stand in a schedule: a plan tells, and never hangs. */
+// In stores that other programs can write to, a schedule can hold any JSON value. A plan must report it and never hang.
 
 const NOW = at("12:10")
 
@@ -44,7 +44,7 @@ const parts = fc.record(
   { requiredKeys: [] },
 )
 
-test("whatever its parts are, a schedule has a plan, with instants or with what is wrong", () => {
+test("a schedule with any field values has a plan, with valid instants or with lastError", () => {
   assertProperty(
     fc.property(parts, (hostileParts) => {
       const schedule = { ...aSchedule(), ...hostileParts } as Schedule
@@ -71,7 +71,7 @@ test("whatever its parts are, a schedule has a plan, with instants or with what 
 const lastErrorOf = (parts: object) =>
   progressAfter(planFire({ ...aSchedule(), ...parts } as Schedule, NO_FACTS, NOW)).lastError
 
-describe("what can't be read is told with its place, its value and what is allowed", () => {
+describe("unreadable fields", () => {
   const TRIGGER_FORMS =
     '{"kind": "cron", "cron": text, "dayMatch": "either" or "both"}, ' +
     '{"kind": "every", "everyMs": 1000 or more, "anchor": ms or null} or {"kind": "at", "at": ms}'
@@ -114,14 +114,17 @@ describe("what can't be read is told with its place, its value and what is allow
     ["firedCount", 0.5, { firedCount: 0.5 }, "a whole number"],
   ]
 
-  test.each(UNREADABLE)("%s: %j", (place, value, parts, allowed) => {
-    assert.equal(
-      lastErrorOf(parts),
-      `${place} is ${JSON.stringify(value)}, which can't be read; write ${allowed}.`,
-    )
-  })
+  test.each(UNREADABLE)(
+    "lastError names the field %s, its value %j and the allowed form",
+    (place, value, parts, allowed) => {
+      assert.equal(
+        lastErrorOf(parts),
+        `${place} is ${JSON.stringify(value)}, which can't be read; write ${allowed}.`,
+      )
+    },
+  )
 
-  test("of which at most 80 characters are shown", () => {
+  test("lastError shows at most 80 characters of the value", () => {
     const triggers = Array(251).fill({ kind: "at", at: NOW })
 
     assert.equal(
@@ -131,7 +134,7 @@ describe("what can't be read is told with its place, its value and what is allow
     assert.match(lastErrorOf({ paused: undefined })!, /^paused is missing, which can't be read/)
   })
 
-  test("or, of what the store itself couldn't read, with the words of the store", () => {
+  test("lastError of a schedule that the store couldn't read is the store's message", () => {
     const schedule = unreadableSchedule({ id: "report", version: 1 }, "payload is no JSON")
 
     assert.equal(lastErrorOf(schedule), "payload is no JSON")
@@ -146,11 +149,11 @@ test.each([
   { triggers: Array(250).fill({ kind: "at", at: NOW }) },
   { paused: { at: NOW, until: LATEST } },
   { overrides: [{ scheduledFor: EARLIEST, dueAt: LATEST }] },
-])("what a source lets in can be read: %j", (parts) => {
+])("a value at the limits of the options can be read: %j", (parts) => {
   assert.isNull(lastErrorOf(parts))
 })
 
-test("for programs, what can't be read has the code of a schedule that is invalid", () => {
+test("the error for an unreadable schedule has the code BELFRY_SCHEDULE_INVALID", () => {
   const damaged = { ...aSchedule(), createdAt: EARLIEST - 1 }
 
   assert.equal(thrownBy(() => assertReadable(damaged)).code, "BELFRY_SCHEDULE_INVALID")

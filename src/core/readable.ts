@@ -6,8 +6,8 @@ import { shownJson } from "./shown.ts"
 import type { Trigger } from "./timetable.ts"
 
 /**
- * Where a store lets others write, a schedule's parts may be anything that JSON can say. What a plan can't be made of is told
- * here: a search that begins at the instant 1e300 would never end.
+ * In a store that other programs write to, the parts of a schedule may be any JSON. This refuses values that can't be planned:
+ * a search that begins at the instant 1e300 would never end.
  */
 export function assertReadable(schedule: Schedule): void {
   const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, firedCount } = schedule
@@ -49,7 +49,7 @@ function isPause(paused: Pause): boolean {
   )
 }
 
-/** Whoever writes without our checks may leave it out. */
+/** Rows written by SQL may leave it out. */
 function isRemark(value: unknown): boolean {
   return value === undefined || value === null || typeof value === "string"
 }
@@ -82,7 +82,7 @@ function assertInstantOrNull(name: string, value: unknown): void {
   if (!isInstantOrNull(value)) throw unreadable(name, value, "an instant of the years 1 to 9999")
 }
 
-/** More than any door lets in; each costs time at every look. */
+/** More than our checks allow. Each element costs time at every plan. */
 const LIST_MAX = 250
 
 function assertList(name: string, value: unknown): asserts value is readonly unknown[] {

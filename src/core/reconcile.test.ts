@@ -17,7 +17,7 @@ function declare(id: string, options: ScheduleOptions = {}, release = 1): Declar
   return { id, definition: aDefinition(options, { id, owner: "app", release }) }
 }
 
-/** As it was stored when code declared it. */
+/** The schedule as it was stored when code declared it. */
 function stored({ id, definition }: Declared, fields: Partial<Schedule> = {}): Schedule {
   return { ...newSchedule(id, definition, MADE_AT), declaredAs: fingerprint(definition), ...fields }
 }
@@ -36,17 +36,17 @@ function ids(diff: ReconcileDiff) {
 }
 
 describe("reconcile", () => {
-  test("what is declared for the first time is created", () => {
+  test("a schedule declared for the first time is created", () => {
     assert.deepEqual(ids(reconcile([], [declare("a")], byApp)), { created: ["a"] })
   })
 
-  test("what is declared as before is untouched", () => {
+  test("a schedule declared with the same definition is unchanged", () => {
     const declared = declare("a")
 
     assert.deepEqual(ids(reconcile([stored(declared)], [declared], byApp)), { unchanged: ["a"] })
   })
 
-  test("what is declared otherwise is updated, and says in which fields", () => {
+  test("a schedule declared with another definition is updated, and the diff names the changed fields", () => {
     const before = stored(declare("a"))
 
     const diff = reconcile([before], [declare("a", { cron: "5 * * * *", priority: "high" })], byApp)
@@ -56,30 +56,30 @@ describe("reconcile", () => {
     assert.equal(diff.updated[0]?.stored, before)
   })
 
-  test("the same from a newer release is only noted", () => {
+  test("for the same definition from a newer release only the release is releaseRaised", () => {
     const diff = reconcile([stored(declare("a"))], [declare("a", {}, 2)], { ...byApp, release: 2 })
 
-    assert.deepEqual(ids(diff), { noted: ["a"] })
+    assert.deepEqual(ids(diff), { releaseRaised: ["a"] })
   })
 
-  test("what is no longer declared is pruned", () => {
+  test("a schedule that is no longer declared is pruned", () => {
     const diff = reconcile([stored(declare("a")), stored(declare("b"))], [declare("b")], byApp)
 
     assert.deepEqual(ids(diff), { unchanged: ["b"], pruned: ["a"] })
   })
 
-  test("nothing is pruned unless that is asked for", () => {
+  test("without `prune` nothing is pruned", () => {
     assert.deepEqual(ids(reconcile([stored(declare("a"))], [], { ...byApp, prune: false })), {})
   })
 
-  test("an operator's change stays while the code says what it said", () => {
+  test("an operator's change stays while the declared definition is the same", () => {
     const overridden = stored(declare("a"), { priority: 99 })
 
     assert.deepEqual(ids(reconcile([overridden], [declare("a")], byApp)), { unchanged: ["a"] })
     assert.isTrue(isOverridden(overridden))
   })
 
-  test("an operator's change goes when the code itself changes", () => {
+  test("an operator's change is overwritten when the declared definition changes", () => {
     const overridden = stored(declare("a"), { priority: 99 })
 
     const diff = reconcile([overridden], [declare("a", { tags: ["x"] })], byApp)
@@ -87,39 +87,39 @@ describe("reconcile", () => {
     assert.deepEqual(diff.updated[0]?.fields, ["priority", "tags"])
   })
 
-  test("an older release changes nothing, and prunes nothing", () => {
-    const there = [stored(declare("a", {}, 5)), stored(declare("b", {}, 5))]
+  test("an older release neither changes nor prunes schedules", () => {
+    const existing = [stored(declare("a", {}, 5)), stored(declare("b", {}, 5))]
 
-    const diff = reconcile(there, [declare("a", { priority: 3 }, 4)], { ...byApp, release: 4 })
+    const diff = reconcile(existing, [declare("a", { priority: 3 }, 4)], { ...byApp, release: 4 })
 
-    const why = 'release 5 of "app" is already there; this is 4'
+    const why = 'release 5 of "app" is already stored; this is release 4'
     assert.deepEqual(diff.refused, [{ id: "a", why }])
-    const { created, updated, noted, unchanged, pruned } = diff
-    assert.deepEqual([created, updated, noted, unchanged, pruned], [[], [], [], [], []])
+    const { created, updated, releaseRaised, unchanged, pruned } = diff
+    assert.deepEqual([created, updated, releaseRaised, unchanged, pruned], [[], [], [], [], []])
   })
 
   test.each([
     [
       "other",
-      'a schedule of this id belongs to "other"; delete that one, and the next start makes it anew, or declare it for that owner',
+      'a schedule with this id belongs to "other"; delete it, and the next start creates it again, or declare it for that owner',
     ],
-    [null, "a schedule of this id was made by hand; delete that one, and the next start makes it anew"],
-  ])("a schedule of %s is never touched", (owner, why) => {
+    [null, "a schedule with this id was made by hand; delete it, and the next start creates it again"],
+  ])("a schedule whose owner is %s is refused and never changed", (owner, why) => {
     const diff = reconcile([stored(declare("a"), { owner })], [declare("a", { priority: 3 })], byApp)
 
     assert.deepEqual(ids(diff), { refused: ["a"] })
     assert.equal(diff.refused[0]?.why, why)
   })
 
-  test("another owner's schedules are not pruned, and its releases don't matter", () => {
+  test("schedules of another owner are not pruned, and their releases are ignored", () => {
     const other = stored(declare("b", {}, 9), { owner: "other" })
 
     assert.deepEqual(ids(reconcile([other], [declare("a")], byApp)), { created: ["a"] })
   })
 })
 
-describe("a fingerprint", () => {
-  test("is the same whatever the order of the keys", () => {
+describe("fingerprints", () => {
+  test("a fingerprint doesn't depend on the order of keys", () => {
     const definition = aDefinition({}, { payload: { a: 1, b: { c: 2, d: 3 } } })
     const reversed = Object.fromEntries(Object.entries(definition).reverse()) as unknown as typeof definition
     const payload = { b: { d: 3, c: 2 }, a: 1 }
@@ -127,24 +127,24 @@ describe("a fingerprint", () => {
     assert.equal(fingerprint({ ...reversed, payload }), fingerprint(definition))
   })
 
-  test("doesn't depend on the release", () => {
+  test("a fingerprint doesn't depend on the release", () => {
     assert.equal(fingerprint(aDefinition({}, { release: 9 })), fingerprint(aDefinition()))
   })
 
-  test("survives being stored as JSON", () => {
+  test("a fingerprint is the same after the definition was stored as JSON", () => {
     const definition = aDefinition({ retry: { attempts: 2 }, tags: ["x"] })
 
     assert.equal(fingerprint(JSON.parse(JSON.stringify(definition))), fingerprint(definition))
   })
 
-  test("differs whenever any field does", () => {
+  test("a fingerprint changes when any other field changes", () => {
     const { release: _, ...definition } = EVERY_FIELD
     const prints = Object.keys(definition).map((key) => fingerprint({ ...aDefinition(), [key]: "changed" }))
 
     assert.equal(new Set([...prints, fingerprint(aDefinition())]).size, prints.length + 1)
   })
 
-  test("has two halves, so that a chance match of 32 bits is not enough", () => {
+  test("a fingerprint has two different hashes of 32 bits, because one alone could match by chance", () => {
     const halves = fingerprint(aDefinition()).split("-")
 
     assert.equal(halves.length, 2)
@@ -152,7 +152,7 @@ describe("a fingerprint", () => {
   })
 })
 
-/** Nothing at its default: a field forgotten somewhere can't look right by chance. */
+/** No field has its default, so a field that some function omits can't be equal by chance. */
 const EVERY_FIELD = aDefinition(
   {
     triggers: [{ cron: "1 2 * * *", dayMatch: "both" }, { every: "1h", anchor: MADE_AT }, { at: MADE_AT }],
@@ -178,11 +178,11 @@ const EVERY_FIELD = aDefinition(
   { payload: { a: 1 }, owner: "app", release: 11 },
 )
 
-test("the definition of a schedule is every field that was defined, and nothing else", () => {
+test("the definition of a schedule has exactly the defined fields", () => {
   assert.deepEqual(definitionOf(newSchedule("a", EVERY_FIELD, MADE_AT)), EVERY_FIELD)
 })
 
-test("every field is compared, but for the release", () => {
+test("changedFields compares every field except the release", () => {
   const plain = aDefinition()
   const { release: _, ...compared } = EVERY_FIELD
 
@@ -193,7 +193,7 @@ test("every field is compared, but for the release", () => {
   assert.deepEqual(changedFields(plain, { ...plain, release: 9, task: "other" }), ["task"])
 })
 
-test("a schedule made by hand is never overridden", () => {
+test("a schedule that code didn't declare is never overridden", () => {
   assert.isFalse(isOverridden(stored(declare("a"), { declaredAs: null, priority: 99 })))
   assert.isFalse(isOverridden(stored(declare("a"))))
 })

@@ -2,27 +2,27 @@ import { hashText } from "./hash.ts"
 import { canonicalJson, type Json } from "./json.ts"
 import type { Schedule, ScheduleDefinition } from "./schedule.ts"
 
-/** A schedule as code declares it. */
+/** A schedule declared in code. */
 export interface Declared {
   readonly id: string
   readonly definition: ScheduleDefinition
 }
 
-/** What has to happen so that the stored schedules of an owner are those its code declares. */
+/** The changes that make the stored schedules of an owner equal to those that its code declares. */
 export interface ReconcileDiff {
   readonly created: readonly Declared[]
   readonly updated: readonly (Declared & { readonly stored: Schedule; readonly fields: readonly string[] })[]
-  /** Same definition from a newer release: only the release is noted, the next occurrence doesn't move. */
-  readonly noted: readonly (Declared & { readonly stored: Schedule })[]
+  /** The definition is unchanged but the release is newer. Only the release is stored; the next occurrence doesn't move. */
+  readonly releaseRaised: readonly (Declared & { readonly stored: Schedule })[]
   readonly unchanged: readonly string[]
   readonly pruned: readonly Schedule[]
-  /** Left alone, each with the reason. */
+  /** Schedules that are not changed, each with the reason. */
   readonly refused: readonly { readonly id: string; readonly why: string }[]
 }
 
 /**
- * Compares what is declared with what was declared before, not with what is stored: an operator's change to a declared
- * schedule stays until the code itself changes. An older release changes nothing, so that a rolling deploy can't flap.
+ * Compares each declaration with the previous declaration, not with the stored definition: an operator's change stays until
+ * the code changes. An older release changes nothing, so that a rolling deploy doesn't switch back and forth.
  */
 export function reconcile(
   stored: readonly Schedule[],
@@ -33,7 +33,7 @@ export function reconcile(
     ...stored.filter((schedule) => schedule.owner === owner).map((schedule) => schedule.release),
   )
   if (newest > release) {
-    const why = `release ${newest} of "${owner}" is already there; this is ${release}`
+    const why = `release ${newest} of "${owner}" is already stored; this is release ${release}`
     return { ...EMPTY, refused: declared.map(({ id }) => ({ id, why })) }
   }
   const storedById = new Map(stored.map((schedule) => [schedule.id, schedule]))
@@ -44,7 +44,7 @@ export function reconcile(
   return {
     created: of("created"),
     updated: of("updated"),
-    noted: of("noted"),
+    releaseRaised: of("releaseRaised"),
     unchanged: of("unchanged").map(({ id }) => id),
     refused: of("refused"),
     pruned: prune
@@ -53,12 +53,19 @@ export function reconcile(
   }
 }
 
-const EMPTY: ReconcileDiff = { created: [], updated: [], noted: [], unchanged: [], pruned: [], refused: [] }
+const EMPTY: ReconcileDiff = {
+  created: [],
+  updated: [],
+  releaseRaised: [],
+  unchanged: [],
+  pruned: [],
+  refused: [],
+}
 
 type Compared =
   | ({ kind: "created" } & Declared)
   | ({ kind: "updated"; stored: Schedule; fields: readonly string[] } & Declared)
-  | ({ kind: "noted"; stored: Schedule } & Declared)
+  | ({ kind: "releaseRaised"; stored: Schedule } & Declared)
   | { kind: "unchanged"; id: string }
   | { kind: "refused"; id: string; why: string }
 
@@ -66,27 +73,27 @@ function compare(declared: Declared, stored: Schedule | undefined, owner: string
   const { id, definition } = declared
   if (stored === undefined) return { kind: "created", ...declared }
   if (stored.owner !== owner) {
-    const whose = stored.owner === null ? "was made by hand" : `belongs to "${stored.owner}"`
+    const source = stored.owner === null ? "was made by hand" : `belongs to "${stored.owner}"`
     const remedy = stored.owner === null ? "" : ", or declare it for that owner"
-    const why = `a schedule of this id ${whose}; delete that one, and the next start makes it anew${remedy}`
+    const why = `a schedule with this id ${source}; delete it, and the next start creates it again${remedy}`
     return { kind: "refused", id, why }
   }
   if (stored.declaredAs !== fingerprint(definition)) {
     return { kind: "updated", ...declared, stored, fields: changedFields(stored, definition) }
   }
   return stored.release < definition.release
-    ? { kind: "noted", ...declared, stored }
+    ? { kind: "releaseRaised", ...declared, stored }
     : { kind: "unchanged", id }
 }
 
-/** The same for the same meaning; who released it isn't part of the meaning. */
+/** Equal definitions have equal fingerprints. The release is not part of it. */
 export function fingerprint(definition: ScheduleDefinition): string {
   const text = canonicalJson({ ...definition, release: 0 } as unknown as Json)
-  // The mark goes first: two texts with the same hash keep the same hash whatever follows.
+  // The newline goes first: two texts with the same hash would also have the same hash with the same ending.
   return [text, `\n${text}`].map((part) => hashText(part).toString(36)).join("-")
 }
 
-/** Whether an operator changed what code declared. */
+/** Whether an operator changed a schedule that code declares. */
 export function isOverridden(schedule: Schedule): boolean {
   return schedule.declaredAs !== null && schedule.declaredAs !== fingerprint(definitionOf(schedule))
 }
@@ -97,7 +104,7 @@ export function changedFields(stored: ScheduleDefinition, definition: ScheduleDe
   return keys.filter((key) => key !== "release" && text(stored[key]) !== text(definition[key]))
 }
 
-/** The definition part of a schedule, by itself. */
+/** The definition fields of a schedule, without the others. */
 export function definitionOf(schedule: ScheduleDefinition): ScheduleDefinition {
   const { task, payload, triggers, timezone, dst, priority, jitterMs, spacingMs, startsAt, endsAt, maxRuns } =
     schedule

@@ -2,18 +2,18 @@ import type { Instant } from "./instant.ts"
 import { overridesKept } from "./overrides.ts"
 import { changedFields, definitionOf } from "./reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "./schedule.ts"
-import { planAnew } from "./steer.ts"
-import { timesIn } from "./unread-options.ts"
+import { replan } from "./steer.ts"
+import { readableTriggers } from "./unread-options.ts"
 
-/** The parts of a definition that say which instants are occurrences, and those that say when one is due. */
+/** The fields that decide which instants are occurrences, and the fields that decide when a schedule is due. */
 const OCCURRENCES: readonly string[] = ["triggers", "timezone", "dst", "startsAt", "endsAt"]
 const TIMING: readonly string[] = [...OCCURRENCES, "jitterMs", "spacingMs", "maxRuns", "enabled"]
 
-export function isTimedOtherwise(stored: ScheduleDefinition, definition: ScheduleDefinition): boolean {
+export function hasOtherTiming(stored: ScheduleDefinition, definition: ScheduleDefinition): boolean {
   return changedFields(stored, definition).some((field) => TIMING.includes(field))
 }
 
-/** The schedule with another definition. The next occurrence moves only if the definition says when differently. */
+/** The schedule with a new definition. The next occurrence moves only if a field in `TIMING` changed. */
 export function redefine(
   stored: Schedule,
   definition: ScheduleDefinition,
@@ -29,12 +29,12 @@ export function redefine(
     updatedAt: fields.length > 0 ? now : stored.updatedAt,
   }
   if (!fields.some((field) => TIMING.includes(field))) return edited
-  const others = changedFields(timesOf(stored), timesOf(definition))
-  const isOther = others.some((field) => OCCURRENCES.includes(field))
-  return planAnew(isOther ? { ...edited, overrides: overridesKept(edited, now) } : edited, now)
+  const changed = changedFields(timesOf(stored), timesOf(definition))
+  const hasNewTimetable = changed.some((field) => OCCURRENCES.includes(field))
+  return replan(hasNewTimetable ? { ...edited, overrides: overridesKept(edited, now) } : edited, now)
 }
 
-/** Options that couldn't be read, or can be again, are no other timetable. */
+/** Without unreadable options, which are stored among the triggers but don't change the timetable. */
 function timesOf(definition: ScheduleDefinition): ScheduleDefinition {
-  return { ...definition, triggers: timesIn(definition.triggers) }
+  return { ...definition, triggers: readableTriggers(definition.triggers) }
 }

@@ -15,7 +15,7 @@ import { NO_FACTS } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
 import { reschedule, resume } from "./steer.ts"
 
-/** The edges of a reschedule: what is last, what is not waiting, what was changed before. */
+// Edge cases of a reschedule: last occurrences, paused and finished schedules, earlier overrides.
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
@@ -25,7 +25,7 @@ describe("reschedule", () => {
   const to = (schedule: Schedule, time: string, now = NOW) =>
     reschedule(schedule, at(time), why, NO_FACTS, now)
 
-  test("of one that is paused fires nothing that is owed: it is passed over", () => {
+  test("a reschedule of a paused schedule fires no owed occurrence and passes them over", () => {
     const schedule = aSchedule({}, { paused, nextRunAt: null })
 
     const plan = to(schedule, "12:30", at("10:30"))
@@ -36,7 +36,7 @@ describe("reschedule", () => {
     assert.equal(clock(progressAfter(ended).nextRunAt), "12:30")
   })
 
-  test("of the only occurrence to an earlier time replaces it", () => {
+  test("a reschedule of the only occurrence to an earlier time replaces it", () => {
     const plan = to(aSchedule({ at: at("12:00") }), "09:00")
 
     assert.deepEqual(changes(progressAfter(plan).overrides), [
@@ -46,13 +46,13 @@ describe("reschedule", () => {
     assert.equal(clock(progressAfter(plan).nextRunAt), "09:00")
   })
 
-  test("to its own time changes this one occurrence only", () => {
+  test("a reschedule to the time of the next occurrence changes only that occurrence", () => {
     const plan = to(aSchedule(), "09:00")
 
     assert.deepEqual(changes(progressAfter(plan).overrides), ["09:00 to 09:00 (holiday, ada)"])
   })
 
-  test("a second time to the same time replaces the first", () => {
+  test("a second reschedule to the same time replaces the first", () => {
     const schedule = aSchedule()
     const first = applied(
       schedule,
@@ -62,7 +62,7 @@ describe("reschedule", () => {
     assert.deepEqual(changes(progressAfter(to(first, "08:30")).overrides), ["08:30 to 08:30 (holiday, ada)"])
   })
 
-  test("to an earlier time replaces what was said of the last one", () => {
+  test("a reschedule to an earlier time replaces the override of the last occurrence", () => {
     const schedule = aSchedule({ at: at("09:00") }, { overrides: [moved("09:00", "09:20")] })
 
     assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
@@ -71,7 +71,7 @@ describe("reschedule", () => {
     ])
   })
 
-  test("to an earlier time keeps what was said of those after it", () => {
+  test("a reschedule to an earlier time keeps the overrides of later occurrences", () => {
     const schedule = aSchedule({}, { overrides: [moved("09:00", "09:20"), skipped("12:00")] })
 
     assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
@@ -81,7 +81,7 @@ describe("reschedule", () => {
     ])
   })
 
-  test("of a finished one keeps what was said of its past", () => {
+  test("a reschedule of a finished schedule keeps the overrides of its past", () => {
     const schedule = aSchedule({ at: at("07:00") }, { overrides: [skipped("06:00")] })
 
     assert.deepEqual(changes(progressAfter(to(schedule, "09:00")).overrides), [
@@ -90,7 +90,7 @@ describe("reschedule", () => {
     ])
   })
 
-  test("to a later time leaves out those that were moved to before it or to it, and keeps the others", () => {
+  test("a reschedule to a later time skips occurrences moved up to that time and keeps other overrides", () => {
     const overrides = [moved("12:00", "11:30"), skipped("13:00"), moved("14:00", "14:30")]
 
     assert.deepEqual(changes(progressAfter(to(aSchedule({}, { overrides }), "11:30")).overrides), [
@@ -101,7 +101,7 @@ describe("reschedule", () => {
     ])
   })
 
-  test("to the time of an occurrence that was skipped replaces the skip", () => {
+  test("a reschedule to the time of a skipped occurrence replaces the skip", () => {
     const schedule = aSchedule({}, { overrides: [skipped("11:00")] })
 
     assert.deepEqual(changes(progressAfter(to(schedule, "11:00")).overrides), [
@@ -109,7 +109,7 @@ describe("reschedule", () => {
     ])
   })
 
-  test("to the time up to which all is settled is refused, and the millisecond after it isn't", () => {
+  test("a reschedule to coveredUntil is refused, and one to 1 ms later is accepted", () => {
     const schedule = aSchedule({}, { coveredUntil: at("08:30") })
 
     assert.match(

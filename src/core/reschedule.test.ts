@@ -21,8 +21,8 @@ function rescheduled(schedule: Schedule, to: string) {
   return { plan, after: applied(schedule, plan) }
 }
 
-describe("to an earlier time", () => {
-  test("the next occurrence is then, and the timetable goes on from there", () => {
+describe("a reschedule to an earlier time", () => {
+  test("the next occurrence is at the new time, and the timetable goes on after it", () => {
     const { plan, after } = rescheduled(aSchedule(), "08:30")
 
     assert.deepEqual(plan.runs, [])
@@ -34,7 +34,7 @@ describe("to an earlier time", () => {
     ])
   })
 
-  test("what was to happen once happens once, at the new time", () => {
+  test("a one-time schedule fires once, at the new time", () => {
     const { plan, after } = rescheduled(aSchedule({ at: at("09:00") }), "08:30")
 
     assert.deepEqual(plan.runs, [])
@@ -44,7 +44,7 @@ describe("to an earlier time", () => {
     ])
   })
 
-  test("the last of several occurrences is replaced, those before it are not", () => {
+  test("the last of several occurrences is replaced, and earlier ones aren't", () => {
     const schedule = aSchedule({ endsAt: at("10:30") })
     const early = rescheduled(schedule, "08:30").after
     const late = applied(
@@ -63,23 +63,23 @@ describe("to an earlier time", () => {
     ])
   })
 
-  test("now is early enough to fire at once", () => {
+  test("a reschedule to now fires at once", () => {
     const { after } = rescheduled(aSchedule(), "08:10")
 
     assert.deepEqual(ledger(firedAt(after, NOW).runs), ["08:10 schedule"])
   })
 
-  test("the reason is kept for the one it replaces, or says where it went", () => {
+  test("the replaced occurrence gets the given reason, or one that names the new time", () => {
     const once = aSchedule({ at: at("09:00") })
-    const told = reschedule(once, at("08:30"), { reason: "early close", by: null }, NO_FACTS, NOW)
-    const untold = reschedule(once, at("08:30"), why, NO_FACTS, NOW)
+    const withReason = reschedule(once, at("08:30"), { reason: "early close", by: null }, NO_FACTS, NOW)
+    const withoutReason = reschedule(once, at("08:30"), why, NO_FACTS, NOW)
 
-    assert.equal(progressAfter(told).overrides[1]?.reason, "early close")
-    assert.equal(progressAfter(untold).overrides[1]?.reason, "Rescheduled to 2026-03-10T08:30:00Z")
+    assert.equal(progressAfter(withReason).overrides[1]?.reason, "early close")
+    assert.equal(progressAfter(withoutReason).overrides[1]?.reason, "Rescheduled to 2026-03-10T08:30:00Z")
   })
 })
 
-test("to its own time nothing is replaced, and jitter no longer delays it", () => {
+test("a reschedule to the time of the next occurrence replaces nothing, and jitter no longer delays that occurrence", () => {
   const { plan, after } = rescheduled(aSchedule({ jitter: "30m" }), "09:00")
 
   assert.deepEqual(plan.runs, [])
@@ -87,8 +87,8 @@ test("to its own time nothing is replaced, and jitter no longer delays it", () =
   assert.deepEqual(ledger(firedAt(after, at("09:00")).runs), ["09:00 schedule"])
 })
 
-describe("to a later time", () => {
-  test("those passed over are one record when they have passed, then it goes on from there", () => {
+describe("a reschedule to a later time", () => {
+  test("the occurrences before the new time become one record, and the timetable goes on after the new time", () => {
     const { plan, after } = rescheduled(aSchedule(), "11:30")
     const { runs } = firedAt(after, at("11:30"), at("12:00"))
 
@@ -97,7 +97,7 @@ describe("to a later time", () => {
     assert.equal(runs[0]?.message, "Rescheduled to 2026-03-10T11:30:00Z")
   })
 
-  test("that of a later occurrence, it is that occurrence", () => {
+  test("a reschedule to the time of a later occurrence fires that occurrence once", () => {
     const { after } = rescheduled(aSchedule(), "11:00")
 
     assert.deepEqual(ledger(firedAt(after, at("11:00"), at("12:00")).runs), [
@@ -107,7 +107,7 @@ describe("to a later time", () => {
     ])
   })
 
-  test("changes to occurrences after it stay, those to the passed ones go", () => {
+  test("overrides after the new time are kept, and earlier overrides are dropped", () => {
     const overrides = ["09:00", "13:00"].map((time) => ({ scheduledFor: at(time), dueAt: null, ...why }))
 
     const { after } = rescheduled(aSchedule({}, { overrides }), "11:30")
@@ -118,7 +118,7 @@ describe("to a later time", () => {
     )
   })
 
-  test("one that was moved forward to before it is passed over as well", () => {
+  test("an occurrence moved to before the new time is skipped too", () => {
     const overrides = [{ scheduledFor: at("12:00"), dueAt: at("11:20"), ...why }]
 
     const { after } = rescheduled(aSchedule({}, { overrides }), "11:30")
@@ -132,8 +132,8 @@ describe("to a later time", () => {
   })
 })
 
-describe("a schedule that is not waiting", () => {
-  test("a finished one comes back for one more run", () => {
+describe("a reschedule of a schedule without a next run", () => {
+  test("a finished schedule gets one more run", () => {
     const finished = firedAt(aSchedule({ at: at("08:05") }), at("08:05")).schedule
 
     const { after } = rescheduled(finished, "09:30")
@@ -144,7 +144,7 @@ describe("a schedule that is not waiting", () => {
     assert.equal(schedule.finishedAt, at("09:30"))
   })
 
-  test("a paused one stays paused", () => {
+  test("a paused schedule stays paused", () => {
     const paused = { at: NOW, until: null, reason: null, by: null }
 
     const { after } = rescheduled(aSchedule({}, { paused, nextRunAt: null }), "09:30")
@@ -152,11 +152,11 @@ describe("a schedule that is not waiting", () => {
     assert.deepInclude(after, { nextRunAt: null, paused })
   })
 
-  test("a disabled one stays due never", () => {
+  test("a disabled schedule still has no next run", () => {
     assert.isNull(rescheduled(aSchedule({ enabled: false }), "09:30").after.nextRunAt)
   })
 
-  test("one that was never planned begins with it", () => {
+  test("a schedule that was never planned begins with the new time", () => {
     const { after } = rescheduled(aSchedule({}, { coveredUntil: null, nextRunAt: null }), "08:30")
 
     assert.deepInclude(after, { coveredUntil: NOW, nextRunAt: at("08:30") })
@@ -172,19 +172,19 @@ test.each([
     "everything up to 2026-03-10T10:00:00Z is settled",
   ],
   [
-    "of one whose runs are used up",
+    "for a schedule that reached maxRuns",
     aSchedule({ maxRuns: 3 }, { firedCount: 3 }),
     "09:30",
     "it has had its 3 runs",
   ],
-])("a time %s is refused", (_, schedule, to, problem) => {
+])("a reschedule to a time %s is refused", (_, schedule, to, problem) => {
   const error = thrownBy(() => reschedule(schedule, at(to), why, NO_FACTS, NOW))
 
   assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
   assert.match(error.message, new RegExp(`^"report" can't be rescheduled to .*: ${problem}\\.$`))
 })
 
-test("what is owed is fired first, and not passed over", () => {
+test("a reschedule first fires the owed occurrences", () => {
   const schedule = aSchedule()
 
   const plan = reschedule(schedule, at("12:30"), why, NO_FACTS, at("10:30"))

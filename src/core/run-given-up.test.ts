@@ -12,11 +12,11 @@ const failure: Failure = {
 const lost = giveUp(run, poisonWords(run))
 
 test.each([
-  ["giving up", lost, true],
-  ["a release for the same reason", release(run, "lost"), false],
-  ["a failure for the same reason", { ...fail(run, failure, aRetry(), 0), reason: "lost" }, false],
-  ["a release that ends it for another reason", { ...lost, reason: "unreadable" }, false],
-  ["cancelling for the same reason", cancel(run, { reason: "lost", by: null })!, false],
-])("that a run cost too many workers is said by %s: %s", (_, change, expected) => {
+  ["true for giving up", lost, true],
+  ["false for a release with the same reason", release(run, "lost"), false],
+  ["false for a failure with the same reason", { ...fail(run, failure, aRetry(), 0), reason: "lost" }, false],
+  ["false for giving up with another reason", { ...lost, reason: "unreadable" }, false],
+  ["false for a cancel with the same reason", cancel(run, { reason: "lost", by: null })!, false],
+])("isGivenUp tells whether a run cost too many workers: %s", (_, change, expected) => {
   assert.equal(isGivenUp(change), expected)
 })

@@ -8,7 +8,7 @@ function aStoredRun(over: Partial<Run>): Run {
   return { ...unreadableRun({ id: "r1" }, "nothing else is known of it"), ...over }
 }
 
-test("a summary has every field of its run but those that may be large", () => {
+test("a summary has every field of its run except the fields that may be large", () => {
   const run = aStoredRun({ error: "short", message: null })
 
   const { payload: _payload, details: _details, attempts: _attempts, retry: _retry, ...rest } = run
@@ -17,11 +17,15 @@ test("a summary has every field of its run but those that may be large", () => {
 })
 
 test.each([
-  ["as long as may be", "x".repeat(SUMMARY_TEXT_MAX), SUMMARY_TEXT_MAX],
-  ["longer", "x".repeat(SUMMARY_TEXT_MAX + 1), SUMMARY_TEXT_MAX],
-  ["of pairs of surrogates, and as long as may be", "😀".repeat(SUMMARY_TEXT_MAX), 2 * SUMMARY_TEXT_MAX],
-  ["of pairs of surrogates, and longer", "😀".repeat(3 * SUMMARY_TEXT_MAX), 2 * SUMMARY_TEXT_MAX],
-])("an error that is %s is shown by its first characters, each whole", (_, error, length) => {
+  ["of the maximum length", "x".repeat(SUMMARY_TEXT_MAX), SUMMARY_TEXT_MAX],
+  ["above the maximum length", "x".repeat(SUMMARY_TEXT_MAX + 1), SUMMARY_TEXT_MAX],
+  ["of surrogate pairs and of the maximum length", "😀".repeat(SUMMARY_TEXT_MAX), 2 * SUMMARY_TEXT_MAX],
+  [
+    "of surrogate pairs and above the maximum length",
+    "😀".repeat(3 * SUMMARY_TEXT_MAX),
+    2 * SUMMARY_TEXT_MAX,
+  ],
+])("an error %s is cut after a whole character", (_, error, length) => {
   const summary = summaryOf(aStoredRun({ error, message: error }))
 
   assert.equal(summary.error, error.slice(0, length))

@@ -1,12 +1,12 @@
 import type { Run } from "./run.ts"
 
-/** As much of a run as a list shows: nothing that may be large, and only the beginning of its message and error. */
+/** The fields of a run that lists show: no large fields, and only the beginning of the message and the error. */
 export type RunSummary = Omit<Run, "payload" | "details" | "attempts" | "retry">
 
-/** In characters, as databases count them: a pair of surrogates is one. */
+/** In characters, as databases count them: a surrogate pair is one character. */
 export const SUMMARY_TEXT_MAX = 200
 
-/** Every field is named: a spread of two dozen fields takes several times longer, and lists are long. */
+/** Fields are listed one by one: a spread of two dozen fields takes several times longer, and lists are long. */
 export function summaryOf(run: Run): RunSummary {
   return {
     id: run.id,
@@ -41,7 +41,7 @@ export function summaryOf(run: Run): RunSummary {
 }
 
 function beginningOf(text: string | null): string | null {
-  // A text of so few units has no more characters.
+  // A text has at most as many characters as UTF-16 units.
   if (text === null || text.length <= SUMMARY_TEXT_MAX) return text
   return [...text.slice(0, 2 * SUMMARY_TEXT_MAX)].slice(0, SUMMARY_TEXT_MAX).join("")
 }

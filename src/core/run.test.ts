@@ -40,11 +40,11 @@ test.each<[RunState, boolean]>([
   ["pending", false],
   ["running", false],
   ...FINISHED.map((state): [RunState, boolean] => [state, true]),
-])("%s is finished: %s", (state, expected) => {
+])("isFinished of a %s run is %s", (state, expected) => {
   assert.equal(isFinished(state), expected)
 })
 
-test("only the record of a skip stands for a range; a run that folds others into it is a run", () => {
+test("only a skipped record is a range, and a run that stands for missed occurrences isn't", () => {
   const missed = { from: 0, until: 5, count: 2 }
 
   assert.isTrue(isRange({ state: "skipped", missed }))
@@ -58,11 +58,11 @@ test.each([
   ["release", release(running, "stopping")],
   ["give up", giveUp(running, "lost")],
   ["cancel", cancel(running, { reason: null, by: null })],
-])("%s names the state and the attempt it was decided on", (_, change) => {
+])("the change by %s names the state and the attempt it was decided on", (_, change) => {
   assert.deepInclude(change, { runId: "r1", ifState: "running", ifAttempt: 3 })
 })
 
-test("succeeding ends the run with what it returned", () => {
+test("success ends the run with the message and details that the task returned", () => {
   const change = succeed(running, { message: "12 sent", details: { sent: 12 } })
 
   assert.deepInclude(change, { state: "succeeded", outcome: "succeeded", claimableInMs: null, error: null })
@@ -79,7 +79,7 @@ test.each(["pending", "succeeded", "failed", "cancelled"] as const)(
   },
 )
 
-describe("failing", () => {
+describe("failure", () => {
   const policy = aRetry({ attempts: 3, backoff: "fixed", baseMs: 1_000, jitter: 0 })
 
   test.each<[number, RunState, number | null, number]>([
@@ -87,48 +87,51 @@ describe("failing", () => {
     [1, "pending", 1_000, 2],
     [2, "failed", null, 3],
     [7, "failed", null, 8],
-  ])("with 3 attempts allowed, after %d failures it is %s", (before, state, claimableInMs, failures) => {
-    const change = fail(aRunRef({ failures: before, attempt: 9 }), aFailure(), policy, 0)
+  ])(
+    "with 3 attempts allowed, a run with %d earlier failures becomes %s",
+    (before, state, claimableInMs, failures) => {
+      const change = fail(aRunRef({ failures: before, attempt: 9 }), aFailure(), policy, 0)
 
-    assert.deepInclude(change, { state, claimableInMs, failures, outcome: "failed", error: "boom" })
-  })
+      assert.deepInclude(change, { state, claimableInMs, failures, outcome: "failed", error: "boom" })
+    },
+  )
 
-  test("attempts lost or given back don't count", () => {
+  test("lost and released attempts don't count as failures", () => {
     const change = fail(aRunRef({ failures: 0, attempt: 9, lost: 2 }), aFailure(), policy, 0)
 
     assert.deepInclude(change, { state: "pending", lost: 2 })
   })
 
-  test("DoNotRetry is final at once", () => {
+  test("DoNotRetry fails the run at once", () => {
     const change = fail(aRunRef(), aFailure({ retry: "never" }), policy, 0)
 
     assert.deepInclude(change, { state: "failed", claimableInMs: null, failures: 1 })
   })
 
-  test("RetryAfter says when, without chance", () => {
+  test("RetryAfter sets the delay, without jitter", () => {
     const change = fail(aRunRef(), aFailure({ retry: { afterMs: 77 } }), aRetry({ jitter: 1 }), 0.9)
 
     assert.deepInclude(change, { state: "pending", claimableInMs: 77 })
   })
 
-  test("RetryAfter doesn't give more attempts than there are", () => {
+  test("RetryAfter doesn't add attempts to the policy", () => {
     const change = fail(aRunRef({ failures: 2 }), aFailure({ retry: { afterMs: 77 } }), policy, 0)
 
     assert.deepInclude(change, { state: "failed", claimableInMs: null })
   })
 
-  test("a timeout is told apart", () => {
+  test("a timeout has its own outcome", () => {
     assert.equal(fail(running, aFailure({ outcome: "timeout" }), policy, 0).outcome, "timeout")
   })
 
-  test("what the task returned beside its failure is kept", () => {
+  test("the output of a failed attempt is stored", () => {
     const output = { message: "3 of 5", details: { done: 3 } }
 
     assert.deepInclude(fail(running, aFailure({ output }), policy, 0), { ...output, error: "boom" })
   })
 })
 
-test("giving back makes it claimable at once, untried, in its old place", () => {
+test("a released run is claimable at once, at its old position, and counts no failure", () => {
   assert.deepInclude(release(running, "stopping"), {
     state: "pending",
     outcome: "released",
@@ -147,38 +150,38 @@ test.each<[lost: number, attempts: readonly (readonly [number, AttemptOutcome])[
   [LOST_MAX - 1, [[1, "unconfirmed"]], true],
   [LOST_MAX - 1, [[2, "unconfirmed"]], false],
   [LOST_MAX - 1, [[1, "released"]], false],
-])("a run that lost %i workers, with the attempts %j, is poison: %s", (lost, attempts, expected) => {
-  const story = attempts.map(([attempt, outcome]) => anAttempt({ attempt, outcome }))
-  assert.equal(isPoison({ lost, attempts: story }), expected)
+])("for a run with %i lost attempts and the attempts %j, isPoison is %s", (lost, attempts, expected) => {
+  const recorded = attempts.map(([attempt, outcome]) => anAttempt({ attempt, outcome }))
+  assert.equal(isPoison({ lost, attempts: recorded }), expected)
 })
 
-test("every attempt but the first is confirmed before it is performed", () => {
+test("every attempt except the first must be confirmed before it is performed", () => {
   assert.deepEqual(
     [1, 2, 3].map((attempt) => mustBeConfirmed({ attempt })),
     [false, true, true],
   )
 })
 
-test("a run that cost too many workers is failed as lost", () => {
+test("a run that cost too many workers fails as lost", () => {
   const first = anAttempt({ attempt: 1, outcome: "unconfirmed" })
   const error = poisonWords({ ...aRunRef({ lost: 2 }), attempts: [first] })
   assert.equal(
     error,
-    "Lost: 2 attempts were confirmed by workers that then fell silent. Attempt 1 was not confirmed, and may have begun.",
+    "Lost: 2 attempts were confirmed by workers that then stopped sending heartbeats. Attempt 1 was not confirmed, and may have begun.",
   )
   assert.deepInclude(giveUp(aRunRef({ lost: 3 }), poisonWords({ ...aRunRef({ lost: 3 }), attempts: [] })), {
     state: "failed",
     outcome: "released",
     reason: "lost",
     claimableInMs: null,
-    error: "Lost: 3 attempts were confirmed by workers that then fell silent.",
+    error: "Lost: 3 attempts were confirmed by workers that then stopped sending heartbeats.",
   })
 })
 
-describe("cancelling", () => {
+describe("cancel", () => {
   const why = { reason: "wrong month", by: "ada" }
 
-  test("a running one ends its attempt", () => {
+  test("cancelling a running run ends its attempt", () => {
     assert.deepInclude(cancel(running, why), {
       state: "cancelled",
       outcome: "cancelled",
@@ -187,23 +190,23 @@ describe("cancelling", () => {
     })
   })
 
-  test("a pending one has no attempt to end", () => {
+  test("cancelling a pending run ends no attempt", () => {
     assert.deepInclude(cancel(aRunRef({ state: "pending" }), why), { state: "cancelled", outcome: null })
   })
 
-  test.each(FINISHED)("one that is %s is nothing", (state) => {
+  test.each(FINISHED)("cancelling a %s run changes nothing", (state) => {
     assert.isNull(cancel(aRunRef({ state }), why))
   })
 })
 
 describe("an operator's retry", () => {
   test.each(["failed", "cancelled"] as const)(
-    "of one that is %s starts over under the same attempt number",
+    "the retry of a %s run resets its failures and keeps its attempt number",
     (state) => {
-      const change = retry(aRunRef({ state, attempt: 3, failures: 3, lost: 2 }), "ada", "mended")
+      const change = retry(aRunRef({ state, attempt: 3, failures: 3, lost: 2 }), "ada", "fixed")
 
       assert.deepInclude(change, {
-        reason: "mended",
+        reason: "fixed",
         state: "pending",
         ifState: state,
         ifAttempt: 3,
@@ -214,7 +217,7 @@ describe("an operator's retry", () => {
   )
 
   test.each(["pending", "running", "succeeded", "skipped"] as const)(
-    "of one that is %s is nothing",
+    "the retry of a %s run changes nothing",
     (state) => {
       assert.isNull(retry(aRunRef({ state }), null))
     },
@@ -228,7 +231,7 @@ test.each([
   ["cancelled", 3, false],
   [null, 0, false],
 ] as const)(
-  "a success of attempt 3 that finds the run %s at attempt %d was already made: %s",
+  "for a success of attempt 3 on a run that is %s at attempt %d, isAlreadyMade is %s",
   (state, attempt, made) => {
     const change = succeed(running, { message: null, details: null })
 
@@ -237,20 +240,20 @@ test.each([
 )
 
 test.each([
-  ["one that is finished is never claimable", "failed", null, 500, null],
-  ["one with a time of its own counts it from now", "pending", 30, 500, 1_030],
-  ["one without keeps its place", "pending", null, 500, 500],
-  ["one that was never due is claimable now", "pending", null, null, 1_000],
+  ["a finished run is never claimable", "failed", null, 500, null],
+  ["a pending run with a delay is claimable after it", "pending", 30, 500, 1_030],
+  ["a pending run without a delay is claimable since its due time", "pending", null, 500, 500],
+  ["a pending run without a due time is claimable now", "pending", null, null, 1_000],
 ] as const)("after a change, %s", (_, state, claimableInMs, dueAt, claimableAt) => {
   assert.equal(claimableAfter({ state, claimableInMs }, dueAt, 1_000), claimableAt)
 })
 
 test.each([
-  ["without either, now", null, null, 1_000],
-  ["with a delay, when that ends", 30, null, 1_030],
-  ["at its instant, also if that has passed", null, 400, 400],
-  ["at the later of both", 30, 2_000, 2_000],
-  ["also if that is the delay's end", 30, 1_020, 1_030],
+  ["now, without a delay and without notBefore", null, null, 1_000],
+  ["after its delay", 30, null, 1_030],
+  ["at notBefore, even if that has passed", null, 400, 400],
+  ["at notBefore, if that is later than the end of the delay", 30, 2_000, 2_000],
+  ["at the end of the delay, if that is later than notBefore", 30, 1_020, 1_030],
 ] as const)("a new run is first claimable %s", (_, delayMs, notBefore, claimableAt) => {
   assert.equal(firstClaimableAt({ delayMs, notBefore }, 1_000), claimableAt)
 })

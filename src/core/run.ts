@@ -5,8 +5,8 @@ import type { Json } from "./json.ts"
 import type { RunState } from "./run-states.ts"
 
 /**
- * A run's whole life is here: what it is, and every step it may take. The functions below only decide; each returns a
- * `RunChange`, which a store applies if the run is still in the state and attempt it was decided on.
+ * The run and its state machine. The functions below only decide: each returns a `RunChange`, which a store applies if the run
+ * still has the state and the attempt that the decision was based on.
  *
  *              claim                    succeed
  *   pending ───────────▶ running ──────────────────▶ succeeded
@@ -16,7 +16,7 @@ import type { RunState } from "./run-states.ts"
  *      │             ▼     │ ▼                                │
  *      │           cancelled ─────────────┐                   │
  *      │ fail, with attempts left; release│                   │
- *      └──────────────────────────────────┴── retry ◀─────────┘        skipped: born finished
+ *      └──────────────────────────────────┴── retry ◀─────────┘        skipped: created finished
  */
 export type { RunState }
 
@@ -32,30 +32,30 @@ export type SkipReason =
   | "dependency"
 
 /**
- * Occurrences that one record stands for, so that a long gap is never a flood: those from the first to the last that have no
- * record of their own. On a skip they are the record's own, on a run they are folded into it.
+ * The occurrences that one record stands for, so that a long gap doesn't create many records: those from the first to the last
+ * without their own record. On a skip they are the skipped occurrences. On a run they were folded into it.
  */
 export interface Missed {
   readonly from: Instant
   readonly until: Instant
-  /** Counted up to 10,000; that number means "at least". */
+  /** Counted up to 10,000, which means "at least 10,000". */
   readonly count: number
 }
 
-/** One obligation to perform a task, with its whole story. */
+/** One obligation to perform a task, with its history. */
 export interface Run extends RunRequest {
   readonly state: RunState
-  /** Pending: when the delay ends. Running: when the lease ends. Finished: null. What is due is one comparison. */
+  /** Pending: when the delay ends. Running: when the lease ends. Finished: null. So one comparison finds all due runs. */
   readonly claimableAt: Instant | null
-  /** Rises by one at each claim and never falls: (run, attempt) fences every write. */
+  /** Increases by one at each claim and never decreases. (run, attempt) fences every write. */
   readonly attempt: number
-  /** Attempts that failed; those given back or lost with their worker don't count. */
+  /** Attempts that failed. Released and lost attempts don't count. */
   readonly failures: number
-  /** Attempts whose worker fell silent after it had confirmed that it began. */
+  /** Attempts that were confirmed by a worker that then stopped sending heartbeats. */
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Instant
-  /** When the newest attempt was due: what `claimableAt` was when a worker took it. Null before the first. */
+  /** When the newest attempt was due: the value of `claimableAt` at the claim. Null before the first attempt. */
   readonly dueAt: Instant | null
   /** When the newest attempt began. */
   readonly startedAt: Instant | null
@@ -67,7 +67,7 @@ export interface Run extends RunRequest {
   readonly attempts: readonly Attempt[]
 }
 
-/** What the caller decides about a new run; the store adds the times. */
+/** The part of a new run that the caller decides. The store adds the times. */
 export interface RunRequest {
   readonly id: string
   readonly task: string
@@ -75,38 +75,38 @@ export interface RunRequest {
   readonly priority: number
   readonly scheduleId: string | null
   readonly scheduledFor: Instant | null
-  /** The run that this one is a part of. */
+  /** The run that this run is a part of. */
   readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
-  /** `schedule:<cron>` and the like: which trigger, in words that a log can be searched for. */
+  /** The trigger as text to search logs for, such as `schedule:<cron>`. */
   readonly trigger: string | null
   readonly missed: Missed | null
   /** At most one unfinished run holds a given live key. */
   readonly liveKey: string | null
   readonly concurrencyKey: string | null
-  /** How many runs with that key may be running at once; null is any number. */
+  /** How many runs with that key may run at once. Null: no limit. */
   readonly concurrencyLimit: number | null
-  /** Overrides the task's own. */
+  /** Overrides the task's retry policy. */
   readonly retry: RetryPolicy | null
   readonly timeoutMs: number | null
-  /** Why it was skipped or cancelled. */
+  /** Why the run was skipped or cancelled. */
   readonly reason: string | null
-  /** Who asked for it, or ended it. */
+  /** The person or program that requested or ended the run. */
   readonly by: string | null
 }
 
-/** A run about to be stored: waiting, or born finished as the record of a skip. */
+/** A run to be stored: pending, or skipped as the record of an occurrence without a run. */
 export interface NewRun extends RunRequest {
   readonly state: "pending" | "skipped"
-  /** From the store's now. Null: due at `notBefore`, also if that has passed, so that a late fire shows as lateness. */
+  /** From the store's current time. Null: due at `notBefore` even if that has passed, so that a late fire shows as lateness. */
   readonly delayMs: number | null
-  /** Never claimable before this instant of the store's clock, whoever's clock made the run. */
+  /** The run is never claimable before this instant of the store's clock. */
   readonly notBefore: Instant | null
-  /** For a skip: the reason in words. */
+  /** For a skip: a description of the reason. */
   readonly message: string | null
 }
 
-/** When a new run may first be claimed: when its delay has ended and `notBefore` has come, as far as it has either. */
+/** When a new run may first be claimed: after both its delay and `notBefore`, as far as they are set. */
 export function firstClaimableAt(
   { delayMs, notBefore }: Pick<NewRun, "delayMs" | "notBefore">,
   now: Instant,
@@ -115,7 +115,7 @@ export function firstClaimableAt(
   return Math.max(now + delayMs, notBefore ?? now)
 }
 
-/** As much of a run as a step is decided on. */
+/** The fields of a run that decisions are based on. */
 export type RunRef = Pick<Run, "id" | "state" | "attempt" | "failures" | "lost">
 
 export interface Progress {
@@ -124,7 +124,7 @@ export interface Progress {
   readonly message: string | null
 }
 
-/** `unconfirmed`: the worker fell silent before it confirmed that it had begun; the claim's answer may never have reached it. */
+/** `unconfirmed`: no heartbeat confirmed the attempt before its lease ended. The worker may never have received the claim. */
 export type AttemptOutcome =
   | "succeeded"
   | "failed"
@@ -144,28 +144,28 @@ export interface Attempt {
   readonly error: string | null
 }
 
-/** One guarded step. The store's clock supplies every instant; the caller sends durations. */
+/** One guarded change of a run. The store's clock supplies every instant; the caller sends durations. */
 export interface RunChange {
   readonly runId: string
   readonly ifState: RunState
   readonly ifAttempt: number
   readonly state: RunState
-  /** From the store's now. Null: never, if the run is finished; else at its `dueAt`, so that it keeps its place. */
+  /** From the store's current time. Null: never if the run is finished, otherwise at its `dueAt`, so that it keeps its place. */
   readonly claimableInMs: number | null
   readonly failures: number
   readonly lost: number
-  /** How the attempt ended, if this step ends one. */
+  /** How the attempt ended, if this change ends one. */
   readonly outcome: AttemptOutcome | null
   readonly message: string | null
   readonly details: Json
   readonly error: string | null
-  /** The last that the attempt reported; null leaves what is stored. */
+  /** The last progress that the attempt reported. Null: the stored progress stays. */
   readonly progress: Progress | null
   readonly reason: string | null
   readonly by: string | null
 }
 
-/** When the run that a change makes can be claimed; null if it is finished. */
+/** When the run can be claimed after a change. Null if it is finished. */
 export function claimableAfter(
   { state, claimableInMs }: Pick<RunChange, "state" | "claimableInMs">,
   dueAt: Instant | null,
@@ -175,13 +175,13 @@ export function claimableAfter(
   return claimableInMs === null ? (dueAt ?? now) : now + claimableInMs
 }
 
-/** The attempts a run's story keeps; older ones are forgotten, their counts are not. */
+/** How many attempts a run keeps. Older ones are dropped, but stay in the counts. */
 export const ATTEMPTS_KEPT = 50
 
-/** After this many workers fell silent over one run it is failed as `lost`: it is probably what killed them. */
+/** A run that has lost this many workers is failed as `lost`, because it probably caused the losses. */
 export const LOST_MAX = 3
 
-/** The reason of a run that was failed after so many. */
+/** The `reason` of a run that failed because of lost attempts. */
 const LOST = "lost"
 
 export const UNFINISHED: readonly RunState[] = ["pending", "running"]
@@ -212,7 +212,7 @@ export interface Failure {
   readonly output: Output
 }
 
-/** Back to pending while attempts are left, else failed. `chance` in [0, 1) spreads the retries of a common outage. */
+/** Back to pending if attempts remain, otherwise failed. `chance` in [0, 1) spreads the retries after a common outage. */
 export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance: number): RunChange {
   const failures = run.failures + 1
   const isLast = failure.retry === "never" || failures >= policy.attempts
@@ -228,70 +228,70 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
 }
 
 /**
- * Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. The run goes before all that
- * were due after it, as it did when it was taken.
+ * Gives a claimed run back at once, so that others need not wait for the lease of a stopping worker. The run keeps its `dueAt`,
+ * so it again comes before all runs that were due after it.
  */
 export function release(run: RunRef, reason: string, by: string | null = null): RunChange {
   return { ...stepOf(run, "pending", "released"), reason, by }
 }
 
-/** The end of a run that must not be performed again. The attempt that ends it doesn't perform it, so it isn't lost itself. */
+/** Ends a run that must not be performed again. The attempt that ends the run doesn't perform it, so it counts as released. */
 export function giveUp(run: RunRef, error: string): RunChange {
   return { ...stepOf(run, "failed", "released"), error, reason: LOST }
 }
 
-/** Why one that has cost too many workers must not. */
-export function poisonWords(run: Lives): string {
+/** The error of a run that has lost too many workers. */
+export function poisonWords(run: LossHistory): string {
   const first = isFirstUnconfirmed(run) ? " Attempt 1 was not confirmed, and may have begun." : ""
-  return `Lost: ${run.lost} attempts were confirmed by workers that then fell silent.${first}`
+  return `Lost: ${run.lost} attempts were confirmed by workers that then stopped sending heartbeats.${first}`
 }
 
-/** Whether a change is such an end. */
+/** Whether a change was made by `giveUp`. */
 export function isGivenUp({ state, outcome, reason }: RunChange): boolean {
   return state === "failed" && outcome === "released" && reason === LOST
 }
 
-/** Whether the run has cost so many workers that it is probably what ended them. */
-export function isPoison(run: Lives): boolean {
+/** Whether the run has lost so many workers that it probably caused the losses. */
+export function isPoison(run: LossHistory): boolean {
   return workersLostBy(run) >= LOST_MAX
 }
 
-type Lives = Pick<Run, "lost" | "attempts">
+type LossHistory = Pick<Run, "lost" | "attempts">
 
 /**
- * A worker confirms every attempt but the first before it performs it, so those that stayed unconfirmed cost nothing. Of the
- * first it isn't known whether it was begun, and it counts.
+ * A worker confirms every attempt except the first before it performs the run, so a later unconfirmed attempt did not begin and
+ * doesn't count. The first attempt may have begun unconfirmed, so it counts.
  */
-function workersLostBy(run: Lives): number {
+function workersLostBy(run: LossHistory): number {
   return run.lost + (isFirstUnconfirmed(run) ? 1 : 0)
 }
 
-function isFirstUnconfirmed({ attempts }: Lives): boolean {
+function isFirstUnconfirmed({ attempts }: LossHistory): boolean {
   const first = attempts[0]
   return first?.attempt === 1 && first.outcome === "unconfirmed"
 }
 
-/** Whether a worker must have confirmed an attempt before it may perform it; the first costs no round trip. */
+/** Whether a worker must confirm an attempt before it performs the run. The first attempt skips this to save a round trip. */
 export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">): boolean {
   return attempt > 1
 }
 
-/** Final at once, whoever is performing it: the worker hears of it at its next heartbeat and can't finish it any more. */
+/** Takes effect at once. A worker that performs the run is told at its next heartbeat, and can no longer finish the run. */
 export function cancel(run: RunRef, why: { reason: string | null; by: string | null }): RunChange | null {
   if (isFinished(run.state)) return null
   return { ...stepOf(run, "cancelled", run.state === "running" ? "cancelled" : null), ...why }
 }
 
-/** Why a run was cancelled that gave way to one by hand. */
+/** The reason of a run that was cancelled because a manual run replaced it. */
 export const REPLACED_BY_HAND = "Replaced by a run that was triggered"
 
-/** An operator's second chance for a run that ended badly: the same run, so the same idempotency key. */
+/** An operator's retry of a failed or cancelled run. It is the same run, so it has the same idempotency key. */
 export function retry(run: RunRef, by: string | null, reason: string | null = null): RunChange | null {
   if (run.state !== "failed" && run.state !== "cancelled") return null
   return { ...stepOf(run, "pending", null), claimableInMs: 0, failures: 0, lost: 0, reason, by }
 }
 
-/** Whether a change that was answered as stale is in fact already there: its first answer was lost on the way. */
+/** Whether a change that the store called stale was already applied: the response to the first call was lost. */
 export function isAlreadyMade(change: RunChange, now: { state: RunState | null; attempt: number }): boolean {
   return now.state === change.state && now.attempt === change.ifAttempt
 }

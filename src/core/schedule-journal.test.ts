@@ -7,7 +7,7 @@ import { createdEntry, deletedEntry, steeredEntry, updatedEntry } from "./schedu
 const WHY = { by: "ann", reason: "holiday" }
 const stored = aSchedule({ id: "nightly", version: 7, payload: { a: 1 }, tags: ["x"], nextRunAt: 1_000 })
 
-test("an update names what is different, and nothing else", () => {
+test("the journal entry of an update has only the changed fields", () => {
   const edited = { ...stored, payload: { a: 2 }, description: "new", version: 8 }
   assert.deepEqual(updatedEntry(stored, edited, WHY), {
     id: "schedule nightly 7",
@@ -17,11 +17,11 @@ test("an update names what is different, and nothing else", () => {
   })
 })
 
-test("an update that changes nothing is no entry", () => {
+test("an update that changes nothing makes no journal entry", () => {
   assert.equal(updatedEntry(stored, { ...stored, revision: 2, release: 9 }, WHY), undefined)
 })
 
-test("a step names what it changes of the schedule's progress", () => {
+test("the journal entry of an operator's step has the changed fields of the schedule's progress", () => {
   const paused = { at: 5, until: null, reason: "holiday", by: "ann" }
   const plan = planOf(stored, { paused, nextRunAt: null, coveredUntil: 3 })
   const { before, after, action } = steeredEntry("paused", stored, plan, WHY)
@@ -30,7 +30,7 @@ test("a step names what it changes of the schedule's progress", () => {
   assert.deepEqual(after, { nextRunAt: null, paused })
 })
 
-test("a schedule that is made or deleted is there whole", () => {
+test("the journal entry of a created or deleted schedule has all its fields", () => {
   const { id, before, after } = createdEntry(stored, WHY)
   assert.equal(before, null)
   assert.deepEqual(
@@ -41,7 +41,7 @@ test("a schedule that is made or deleted is there whole", () => {
   assert.equal(deletedEntry(stored, WHY).after, null)
 })
 
-test("no two steps have entries of one id", () => {
+test("different steps have journal entries with different ids", () => {
   const ids = [
     createdEntry(stored, WHY),
     updatedEntry(stored, { ...stored, enabled: false }, WHY)!,
@@ -51,7 +51,7 @@ test("no two steps have entries of one id", () => {
   assert.equal(new Set(ids).size, 4)
 })
 
-test("what is very long isn't kept twice for each change", () => {
+test("a journal entry has the length of a very long value instead of the value", () => {
   const long = { ...stored, payload: "x".repeat(100_000) }
   assert.match(String((createdEntry(long, WHY).after as { payload: string }).payload), /^\(100002 characters/)
 })

@@ -7,8 +7,8 @@ import type { Schedule, ScheduleProgress } from "./schedule.ts"
 import type { Why } from "./steer.ts"
 
 /**
- * What the journal says of the steps of a schedule. An entry is named after the version that its step was decided on: no two have the
- * same.
+ * The journal entries of a schedule's changes. The id of an entry contains the version that the change was based on, so no two
+ * entries have the same id.
  */
 
 export function createdEntry(schedule: Schedule, why: Why): NewJournalEntry {
@@ -16,7 +16,7 @@ export function createdEntry(schedule: Schedule, why: Why): NewJournalEntry {
   return entryOf(schedule.id, name, { action: "created", why, before: null, after: definitionOf(schedule) })
 }
 
-/** Only what is different; undefined if nothing is. */
+/** Contains only the changed fields. Undefined if nothing changed. */
 export function updatedEntry(stored: Schedule, edited: Schedule, why: Why): NewJournalEntry | undefined {
   const fields = changedFields(definitionOf(stored), definitionOf(edited))
   if (fields.length === 0) return undefined
@@ -29,20 +29,20 @@ export function deletedEntry(stored: Schedule, why: Why): NewJournalEntry {
   return entryOf(stored.id, `${stored.version}`, { action: "deleted", why, before, after: null })
 }
 
-/** A step such as a pause: what it changes of how far the schedule has come. */
+/** An operator's step, such as a pause: the fields of the progress that it changes. */
 export function steeredEntry(
   action: string,
   schedule: Schedule,
   { progress }: FirePlan,
   why: Why,
 ): NewJournalEntry {
-  const fields = STEERED.filter((field) => !isSame(schedule[field], progress?.[field] ?? null))
+  const fields = STEERED_FIELDS.filter((field) => !isSame(schedule[field], progress?.[field] ?? null))
   const before = picked(schedule, fields)
   const after = progress === null ? null : picked(progress, fields)
   return entryOf(schedule.id, `${schedule.version}`, { action, why, before, after })
 }
 
-const STEERED: readonly (keyof ScheduleProgress)[] = ["nextRunAt", "overrides", "paused", "finishedAt"]
+const STEERED_FIELDS: readonly (keyof ScheduleProgress)[] = ["nextRunAt", "overrides", "paused", "finishedAt"]
 
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
@@ -52,7 +52,7 @@ function picked(from: object, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, (from as Record<string, unknown>)[field]]))
 }
 
-interface SharedHint {
+interface EntryContent {
   readonly action: string
   readonly why: Why
   readonly before: object | null
@@ -62,7 +62,7 @@ interface SharedHint {
 function entryOf(
   scheduleId: string,
   name: string,
-  { action, why, before, after }: SharedHint,
+  { action, why, before, after }: EntryContent,
 ): NewJournalEntry {
   return {
     id: `schedule ${scheduleId} ${name}`,
@@ -71,20 +71,23 @@ function entryOf(
     subjectId: scheduleId,
     by: why.by,
     reason: why.reason,
-    before: kept(before),
-    after: kept(after),
+    before: withoutLongFields(before),
+    after: withoutLongFields(after),
   }
 }
 
-/** A payload may have a megabyte, and it would be kept twice for each change. */
-const KEPT_MAX = 65_536
+/** A payload may have a megabyte, and each change would store it twice. */
+const FIELD_MAX_CHARACTERS = 65_536
 
-function kept(value: object | null): Json {
+function withoutLongFields(value: object | null): Json {
   if (value === null) return null
   return Object.fromEntries(
     Object.entries(value).map(([field, part]) => {
       const characters = JSON.stringify(part)?.length ?? 0
-      return [field, characters > KEPT_MAX ? `(${characters} characters, too long for the journal)` : part]
+      return [
+        field,
+        characters > FIELD_MAX_CHARACTERS ? `(${characters} characters, too long for the journal)` : part,
+      ]
     }),
   )
 }

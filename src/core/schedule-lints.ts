@@ -3,7 +3,7 @@ import { parseCron } from "./cron/parse.ts"
 import type { Instant } from "./instant.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** As much of a schedule as its lints are about. */
+/** The fields of a schedule that lints read. */
 export type LintedSchedule = Pick<Schedule, "id" | "timezone" | "dst"> & {
   readonly triggers: readonly {
     readonly kind: string
@@ -12,7 +12,7 @@ export type LintedSchedule = Pick<Schedule, "id" | "timezone" | "dst"> & {
   }[]
 }
 
-/** What may not be meant about a schedule: of each of its expressions. `facts`: what a running scheduler knows of it. */
+/** The lints of all cron expressions of a schedule. `facts`: what a running scheduler knows about it. */
 export function lintsOfSchedule(
   schedule: LintedSchedule,
   now: Instant,
@@ -27,7 +27,7 @@ export function lintsOfSchedule(
   return unanswered(lints, answersIn(dst))
 }
 
-/** What was said about clock changes. Saying it answers the lint about it. */
+/** The DST options that the author chose. Choosing one turns off the lint about it. */
 export interface DstAnswers {
   readonly gap?: unknown
   readonly overlap?: unknown
@@ -39,7 +39,7 @@ export function unanswered(lints: readonly Lint[], { gap, overlap }: DstAnswers)
   )
 }
 
-/** A stored schedule doesn't tell a default from the same value chosen. Any other value was chosen. */
+/** In a stored schedule a default can't be told from the same value chosen. Any other value was chosen. */
 function answersIn({ gap, overlap }: Schedule["dst"]): DstAnswers {
   return { ...(gap === "after" ? {} : { gap }), ...(overlap === "first" ? {} : { overlap }) }
 }

@@ -16,31 +16,36 @@ const paused = { at: 0, until: null, reason: null, by: null }
 const noWorker = (message: string) => [{ kind: "no-worker", message }]
 
 const CASES: readonly (readonly [string, object, readonly string[], readonly object[]])[] = [
-  ["one whose task is offered has none", {}, ["report", "vacuum"], []],
+  ["a schedule whose task is offered has none", {}, ["report", "vacuum"], []],
   [
-    "one whose task nobody offers says so",
+    "a schedule whose task no worker offers has no-worker",
     {},
     ["vacuum"],
     noWorker('No worker that is online offers the task "report": its runs wait.'),
   ],
-  ["without any worker that is said", {}, [], noWorker("No worker is online: its runs wait.")],
-  ["one that is paused makes no runs", { paused }, [], []],
-  ["nor does one that is disabled", { enabled: false }, [], []],
-  ["nor one that has finished", { finishedAt: 0 }, [], []],
   [
-    "one that should have been fired says so",
+    "a schedule without any online worker has no-worker",
+    {},
+    [],
+    noWorker("No worker is online: its runs wait."),
+  ],
+  ["a paused schedule has none, because it makes no runs", { paused }, [], []],
+  ["a disabled schedule has none", { enabled: false }, [], []],
+  ["a finished schedule has none", { finishedAt: 0 }, [], []],
+  [
+    "a schedule that should have been fired has overdue",
     { nextRunAt: -120_001 },
     ["report"],
     [
       {
         kind: "overdue",
         message:
-          "It was due at 1969-12-31T23:57:59.999Z and has not been fired. Does anything run that fires?",
+          'It was due at 1969-12-31T23:57:59.999Z and has not been fired. Check that a process with the role "fire" is running.',
       },
     ],
   ],
   [
-    "one that can't be planned says why, and no more",
+    "a schedule that can't be planned has only broken, with the reason",
     { lastError: "No such zone." },
     [],
     [{ kind: "broken", message: "No such zone." }],

@@ -2,11 +2,11 @@ import { formatInstant, type Instant } from "./instant.ts"
 import type { Schedule } from "./schedule.ts"
 import { isActive, type StateParts, scheduleStateOf } from "./schedule-state.ts"
 
-/** Why nothing comes of a schedule, though nobody has paused or ended it. */
+/** Why a schedule doesn't run although it is neither paused nor finished. */
 export interface ScheduleProblem {
   /**
-   * `broken`: it can't be planned. `overdue`: it was due a while ago, and nobody has fired it. `no-worker`: no worker that is online
-   * offers its task, so its runs wait.
+   * `broken`: it can't be planned. `overdue`: it was due more than two minutes ago and no process has fired it. `no-worker`: no
+   * online worker offers its task, so its runs wait.
    */
   readonly kind: "broken" | "overdue" | "no-worker"
   readonly message: string
@@ -24,7 +24,9 @@ export function problemsOf(
   if (!isActive(state)) return []
   const problems: ScheduleProblem[] = []
   if (state === "overdue") {
-    const message = `It was due at ${formatInstant(nextRunAt!)} and has not been fired. Does anything run that fires?`
+    const message =
+      `It was due at ${formatInstant(nextRunAt!)} and has not been fired. ` +
+      'Check that a process with the role "fire" is running.'
     problems.push({ kind: "overdue", message })
   }
   if (!offered.has(task)) {

@@ -27,6 +27,6 @@ test.each<[ScheduleState, Partial<StateParts>]>([
   ["disabled", { enabled: false, paused: PAUSE, nextRunAt: 0, failuresInARow: 1 }],
   ["finished", { finishedAt: NOW, enabled: false, paused: PAUSE, failuresInARow: 1 }],
   ["broken", { lastError: "No such zone", finishedAt: NOW, enabled: false, paused: PAUSE }],
-])("is %s: %j", (state, over) => {
+])("the state is %s for a schedule with %j", (state, over) => {
   assert.equal(scheduleStateOf({ ...OK, ...over }, NOW), state)
 })

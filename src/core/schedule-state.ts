@@ -1,34 +1,34 @@
 import { type Instant, SECOND } from "./instant.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** What a person has to know of a schedule first. */
+/** The most important fact about a schedule, for people. */
 export type ScheduleState = (typeof SCHEDULE_STATES)[number]
 
-/** The first that is true of a schedule is its state. */
+/** A schedule has the first state in this list that applies. */
 export const SCHEDULE_STATES = [
   /** It can't be planned. */
   "broken",
-  /** Nothing more will come. */
+  /** It has no more occurrences. */
   "finished",
   "disabled",
   "paused",
-  /** It was due a while ago, and nobody has fired it. */
+  /** It was due more than `OVERDUE_AFTER_MS` ago and no process has fired it. */
   "overdue",
-  /** Its last run failed, but for those that were cancelled. */
+  /** Its last run failed, not counting cancelled runs. */
   "failing",
   /** It never ran. */
   "new",
   "ok",
 ] as const
 
-/** Of those that fire. */
+/** The states of schedules that fire. */
 export const ACTIVE_STATES = ["overdue", "failing", "new", "ok"] as const satisfies readonly ScheduleState[]
 
 export function isActive(state: ScheduleState): boolean {
   return (ACTIVE_STATES as readonly ScheduleState[]).includes(state)
 }
 
-/** So long after its time somebody should have fired it, also after a restart of everything. */
+/** After this time a process should have fired the schedule, even if all processes were restarted. */
 export const OVERDUE_AFTER_MS = 120 * SECOND
 
 export type StateParts = Pick<

@@ -18,15 +18,18 @@ test.each<[ends: readonly EndState[], last: EndState, success: number | null, fa
   [[F, S], S, 2, 0],
   [[S, F], F, 1, 1],
   [[S, C], C, 1, 0],
-])("after %j", (ends, lastState, lastSuccessAt, failuresInARow) => {
-  const tally = ends.reduce((before, state, index) => afterEnd(before, state, index + 1), NO_RUNS)
+])(
+  "after runs that end as %j, the last state is %s, the last success %s, the failures in a row %d",
+  (ends, lastState, lastSuccessAt, failuresInARow) => {
+    const tally = ends.reduce((before, state, index) => afterEnd(before, state, index + 1), NO_RUNS)
 
-  assert.deepEqual(tally, {
-    ...NO_RUNS,
-    ...{ lastState, lastEndedAt: ends.length, lastSuccessAt, failuresInARow },
-  })
-})
+    assert.deepEqual(tally, {
+      ...NO_RUNS,
+      ...{ lastState, lastEndedAt: ends.length, lastSuccessAt, failuresInARow },
+    })
+  },
+)
 
-test("a run that was performed or cancelled has ended", () => {
+test("succeeded, failed and cancelled are the states in which a run has ended", () => {
   assert.deepEqual(RUN_STATES.filter(isEnd), [S, F, C])
 })

@@ -2,7 +2,7 @@ import type { Instant } from "./instant.ts"
 import { isFinished, type RunState } from "./run.ts"
 import type { EndState, ScheduleTally } from "./schedule.ts"
 
-/** A schedule, or what is counted of it, when one of its runs has ended. */
+/** A schedule's tally after one of its runs has ended. */
 export function afterEnd<Tally extends ScheduleTally>(tally: Tally, state: EndState, now: Instant): Tally {
   const ended = { ...tally, lastState: state, lastEndedAt: now }
   if (state === "succeeded") return { ...ended, lastSuccessAt: now, failuresInARow: 0 }
@@ -14,7 +14,7 @@ export function tallyOf(tally: ScheduleTally): ScheduleTally {
   return { runCount, lastRunId, lastRunAt, lastState, lastEndedAt, lastSuccessAt, failuresInARow }
 }
 
-/** A skip is the record of an occurrence that nobody performed. */
+/** A skip is finished, but it is not the end of a performed run. */
 export function isEnd(state: RunState): state is EndState {
   return isFinished(state) && state !== "skipped"
 }

@@ -4,36 +4,35 @@ import type { Instant } from "./instant.ts"
 import type { Json } from "./json.ts"
 import type { Timetable, Trigger } from "./timetable.ts"
 
-/** A stored rule: when, which task, what payload, which policies; and how far it has come. */
+/** A stored rule (when, which task, which payload, which policies) and its progress. */
 export interface Schedule extends ScheduleDefinition, ScheduleProgress, ScheduleTally {
   readonly id: string
-  /** Rises with every change, a fire included: what every decision about the schedule is fenced by. */
+  /** Increases with every change, including a fire. It fences every decision about the schedule. */
   readonly version: number
-  /** Rises when the definition is edited: what an editor's change is based on. */
+  /** Increases when the definition is edited. Edits by users are based on it. */
   readonly revision: number
   readonly createdAt: Instant
   readonly updatedAt: Instant
-  /** The definition as code last declared it, in short; differs from the stored one after an operator's override. */
+  /** A fingerprint of the definition that code last declared. It differs from the stored one after an operator's change. */
   readonly declaredAs: string | null
   /**
-   * What was written without our checks since the last plan, oldest first, where a store lets others write (SQL). The schedule is
-   * due while there are any: the next plan does for each what an operator's step would have done, and the store forgets them
-   * with it.
+   * Changes written by SQL directly, without our checks, since the last plan, oldest first. While there are any, the schedule is
+   * due. The next plan carries each out like an operator's step, and the store then deletes them.
    */
   readonly edits?: readonly Edit[]
 }
 
-/** One change of a schedule that was written without our checks. */
+/** One change of a schedule that was written by SQL without our checks. */
 export interface Edit {
   readonly at: Instant
   readonly by: string | null
-  /** What it was before. */
+  /** The state before the change. */
   readonly was: ScheduleDefinition & Pick<ScheduleProgress, "paused">
-  /** When the next occurrence was asked to be. Null: planned anew. Undefined: nothing was asked. */
+  /** The requested time of the next occurrence. Null: plan again from the timetable. Undefined: no time was requested. */
   readonly nextRunAt?: Instant | null
 }
 
-/** What a person or a program decides. Only an edit changes it. */
+/** The part of a schedule that a person or a program decides. Only an edit changes it. */
 export interface ScheduleDefinition {
   readonly task: string
   readonly payload: Json
@@ -42,7 +41,7 @@ export interface ScheduleDefinition {
   readonly dst: DstPolicy
   readonly priority: number
   readonly jitterMs: number
-  /** Occurrences closer than this after the last one fired don't count. */
+  /** Occurrences closer than this to the last fired one don't count. */
   readonly spacingMs: number
   readonly startsAt: Instant | null
   readonly endsAt: Instant | null
@@ -57,44 +56,44 @@ export interface ScheduleDefinition {
   readonly enabled: boolean
   readonly tags: readonly string[]
   readonly description: string
-  /** Whose code declares it; null if it was made by hand. */
+  /** The owner of the code that declares it. Null if it was made by hand. */
   readonly owner: string | null
-  /** The owner's release that declared it: an older release can't undo a newer one. */
+  /** The owner's release that declared it. An older release can't undo a newer one. */
   readonly release: number
 }
 
-/** How far it has come. Fires change it, and so do pausing, skipping and moving. */
+/** The progress of a schedule. Fires change it, as do pausing, skipping and moving. */
 export interface ScheduleProgress {
-  /** When it is due; null when nothing more will be. */
+  /** When the schedule is due. Null: it is finished, disabled, paused without an end, or can't be planned. */
   readonly nextRunAt: Instant | null
-  /** Every occurrence up to here is a run or a recorded skip; null while the schedule was never planned. */
+  /** Every occurrence up to here is a run or a recorded skip. Null before the first plan. */
   readonly coveredUntil: Instant | null
   readonly overrides: readonly OccurrenceOverride[]
   readonly paused: Pause | null
-  /** How many runs its occurrences became: what `maxRuns` is about. */
+  /** How many of its occurrences became runs. `maxRuns` limits this number. */
   readonly firedCount: number
-  /** Why it can't be planned: a cron or a zone that was written without our checks. */
+  /** Why it can't be planned, such as a cron or a time zone that was written without our checks. */
   readonly lastError: string | null
   readonly finishedAt: Instant | null
 }
 
 /**
- * What a store counts when it creates a run of the schedule, by whatever way (fired, by hand or backfilled), and when one ends.
- * Pruning takes nothing of it away.
+ * Counts that a store updates when it creates a run of the schedule (fired, manual or backfilled) and when one ends.
+ * Pruning doesn't change them.
  */
 export interface ScheduleTally {
   readonly runCount: number
   readonly lastRunId: string | null
   readonly lastRunAt: Instant | null
-  /** How the run that ended last did so, and when. */
+  /** The state of the run that ended last. `lastEndedAt` is when it ended. */
   readonly lastState: EndState | null
   readonly lastEndedAt: Instant | null
   readonly lastSuccessAt: Instant | null
-  /** How many have failed since one succeeded. A run that was cancelled says nothing about the task. */
+  /** How many runs failed since the last success. Cancelled runs don't count: they say nothing about the task. */
   readonly failuresInARow: number
 }
 
-/** How a run ends that was to be performed. */
+/** The end states of a run, without `skipped`. */
 export type EndState = "succeeded" | "failed" | "cancelled"
 
 export const NO_RUNS: ScheduleTally = {
@@ -107,7 +106,7 @@ export const NO_RUNS: ScheduleTally = {
   failuresInARow: 0,
 }
 
-/** Of a schedule that nobody has planned yet. */
+/** The progress of a schedule before its first plan. */
 export const NO_PROGRESS: ScheduleProgress = {
   nextRunAt: null,
   coveredUntil: null,
@@ -118,38 +117,38 @@ export const NO_PROGRESS: ScheduleProgress = {
   finishedAt: null,
 }
 
-/** After being late or away. Occurrences not run are recorded, whatever the policy. */
+/** What happens to occurrences that were missed. Under every policy, occurrences that don't run are recorded. */
 export interface CatchUp {
-  /** `once`: the newest missed one. `none`: only what is no later than the grace. `all`: each, in a window, up to a limit. */
+  /** `once`: run the newest missed one. `none`: only those within the grace. `all`: each within the window, up to the limit. */
   readonly policy: "once" | "none" | "all"
-  /** Lateness that is still on time. */
+  /** An occurrence up to this late counts as on time. */
   readonly graceMs: number
   readonly windowMs: number
   readonly limit: number
 }
 
-/** When an occurrence is due while an earlier run is unfinished. */
+/** What happens when an occurrence is due while an earlier run is unfinished. */
 export interface Overlap {
   readonly policy: "skip" | "queue" | "replace" | "allow"
-  /** How many may wait, under `queue`. */
+  /** How many runs may wait, under `queue`. */
   readonly limit: number
 }
 
-/** Fires only if that schedule succeeded recently. */
+/** The schedule fires only if the schedule `scheduleId` succeeded within the last `withinMs`. */
 export interface Dependency {
   readonly scheduleId: string
   readonly withinMs: number
 }
 
-/** An operator's word on one occurrence: due at another time, not at all (null), or added where the timetable has none. */
+/** An operator's change of one occurrence: moved, skipped (`dueAt` null), or added where the timetable has none. */
 export interface OccurrenceOverride {
   readonly scheduledFor: Instant
   readonly dueAt: Instant | null
   readonly reason: string | null
   readonly by: string | null
   /**
-   * It is the next one, whatever the timetable has before it: that is passed over, and recorded when its time has passed. At most
-   * one of a schedule's overrides is the next.
+   * This occurrence is the next one. Earlier occurrences of the timetable are passed over, and recorded after their time. At most
+   * one override of a schedule has it.
    */
   readonly isNext?: boolean
 }
@@ -175,12 +174,12 @@ export function timetableOf(schedule: Schedule): Timetable {
   }
 }
 
-/** Its runs are used up: the timetable goes on, the schedule doesn't. */
+/** Whether the schedule has used up its `maxRuns`. It ends then, even if its timetable goes on. */
 export function isSpent({ maxRuns, firedCount }: Pick<Schedule, "maxRuns" | "firedCount">): boolean {
   return maxRuns !== null && firedCount >= maxRuns
 }
 
-/** What its runs are counted under: overlap and `maxConcurrentRuns` look at these, backfills don't carry it. */
+/** The concurrency key of a schedule's runs, for overlap and `maxConcurrentRuns`. Backfilled runs don't have it. */
 export function concurrencyKeyOf(scheduleId: string): string {
   return `schedule:${scheduleId}`
 }

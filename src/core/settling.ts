@@ -10,9 +10,9 @@ import { settleSkipped } from "./skipped-by-reschedule.ts"
 import { storable } from "./thrown.ts"
 
 /**
- * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
- * waits as a run). Otherwise the edit would take away an occurrence that was promised. What a pause has dropped so far is
- * recorded by the old timetable. What can wait for room in its queue stays owed. Null if there is nothing to fire or record.
+ * The plan to make before an edit. Every occurrence with a nominal instant up to `now` becomes a run, even if jitter or a move
+ * delays it: it waits as a run. Otherwise the edit would remove it. Occurrences dropped by a pause are recorded by the old
+ * timetable. With `canWait`, occurrences that wait for room in their queue stay owed. Null if there is nothing to fire or record.
  */
 export function settle(
   schedule: Schedule,
@@ -30,12 +30,12 @@ export function settle(
     const plan = planOwed(schedule, facts, owed, now, { canWait })
     return canWait && plan.runs.length === 0 ? null : plan
   } catch (error) {
-    // The edit may be what mends it.
+    // The edit may repair the schedule.
     return planOnHold(schedule, error)
   }
 }
 
-/** Whatever is wrong is shown on the schedule, which waits for somebody to mend it, and the others go on. */
+/** Puts a schedule on hold: `lastError` says why, and it is not due until it is repaired. Other schedules are not affected. */
 export function planOnHold(schedule: Schedule, error: unknown): Plan {
   const lastError = error instanceof Error ? error.message : String(error)
   return planOf(schedule, { nextRunAt: null, lastError: storable(lastError, LAST_ERROR_MAX_BYTES) })

@@ -32,11 +32,11 @@ test.each([
   [false, false],
   [null, "null"],
   [{ password: "secret" }, "an object"],
-])("the details of an error hold %o as %o", (value, kept) => {
+])("the details of an error contain %o as %o", (value, kept) => {
   assert.equal(plain(value), kept)
 })
 
-test("an object that throws at whoever looks at it is unreadable", () => {
+test("an object whose properties can't be read is shown as unreadable", () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
 
@@ -48,11 +48,11 @@ test.each([
   ["text", "text"],
   [Symbol("a"), "Symbol(a)"],
   [Object.create(null), "an object"],
-])("%o as text that never throws is %s", (value, text) => {
+])("textFrom converts %o to %s and never throws", (value, text) => {
   assert.equal(textFrom(value), text)
 })
 
-test("what a database holds is shown as it is written there", () => {
+test("a value from a database is shown as JSON", () => {
   assert.deepEqual([{ a: 1 }, "x", Number.NaN, undefined, "y".repeat(200)].map(shownJson), [
     '{"a":1}',
     '"x"',
@@ -62,9 +62,9 @@ test("what a database holds is shown as it is written there", () => {
   ])
 })
 
-test("what is nested so deep that it can't be written again is shown in words", () => {
+test("a value nested too deep for JSON.stringify is shown in words", () => {
   const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`)
 
-  // There are engines that can write it.
+  // Some JavaScript engines can write it.
   assert.match(shownJson(deep), /^(a list of 1|\[{80})$/)
 })

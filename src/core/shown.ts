@@ -1,26 +1,26 @@
-/** Any value as a few words for an error message. Never throws, and never more than a line. */
+/** A short description of any value, for an error message. Never throws. At most one line. */
 export function shown(value: unknown): string {
   try {
     return wordsFor(value)
   } catch {
-    // A revoked proxy, or an object whose methods throw.
+    // A revoked proxy, or an object with methods that throw.
     return "an unreadable object"
   }
 }
 
-/** The beginning of what a database holds, as it is written there. */
+/** The beginning of a stored value, as JSON. */
 export function shownJson(value: unknown): string {
-  // JSON has no word for a number that is none.
+  // JSON writes NaN and Infinity as null.
   if (typeof value === "number") return String(value)
   try {
     return JSON.stringify(value)?.slice(0, SHOWN_MAX) ?? "missing"
   } catch {
-    // Nested so deep that it can't be written again.
+    // Nested too deep for `JSON.stringify`.
     return shown(value)
   }
 }
 
-/** What `String` makes of it, or a few words where that throws: for messages that must never fail their writer. */
+/** `String(value)`, or a short description if that throws. For messages that must never throw. */
 export function textFrom(value: unknown): string {
   try {
     return String(value)
@@ -29,7 +29,7 @@ export function textFrom(value: unknown): string {
   }
 }
 
-/** For the details of an error, which programs read: a short value as it is, others as `shown`. */
+/** For the details of an error: a short value unchanged, others as `shown`. */
 export function plain(value: unknown): unknown {
   const isShort = typeof value === "string" ? value.length <= SHOWN_MAX : false
   return isShort || typeof value === "number" || typeof value === "boolean" ? value : shown(value)

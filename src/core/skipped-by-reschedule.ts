@@ -7,16 +7,16 @@ import type { NewRun } from "./run.ts"
 import type { OccurrenceOverride, Schedule } from "./schedule.ts"
 
 /**
- * What an operator passed over by making a later occurrence the next one. Nothing is recorded before its time: the records come
- * with whatever step settles that time, and until then the operator may think again.
+ * The occurrences that an operator passed over by making a later one the next. Nothing is recorded before its time: the step
+ * that settles that time makes the records, and until then the operator can undo the change.
  */
 
-/** Without the operator's word on which is the next: the timetable as it would have been. */
+/** The schedule without the override that is next: its timetable as it would have been. */
 export function withoutNext(schedule: Schedule): Schedule {
   return { ...schedule, overrides: schedule.overrides.filter(({ isNext }) => isNext !== true) }
 }
 
-/** The records that a step needs which settles everything up to `until`. */
+/** The records for a step that settles everything up to `until`. */
 export function skippedByReschedule(
   schedule: Schedule,
   until: Instant,
@@ -34,7 +34,7 @@ export function whySkipped({ reason, scheduledFor }: OccurrenceOverride): string
   return reason ?? `Rescheduled to ${formatInstant(scheduledFor)}`
 }
 
-/** Settles what has been passed over so far. Null if that is nothing. */
+/** Settles the occurrences passed over so far. Null if there are none. */
 export function settleSkipped(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   const next = nextByOperator(schedule)
   if (next === null) return null

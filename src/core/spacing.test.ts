@@ -5,7 +5,7 @@ import { planFire } from "./fire.ts"
 import { MINUTE } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 
-test("occurrences closer than the spacing after one that fired don't count", () => {
+test("an occurrence closer than the spacing after a fired one doesn't count", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: { policy: "once", grace: MINUTE } })
 
   const { runs } = firedAt(schedule, at("08:10"), at("08:20"), at("08:30"), at("08:40"), at("09:10"))
@@ -13,7 +13,7 @@ test("occurrences closer than the spacing after one that fired don't count", () 
   assert.deepEqual(ledger(runs), ["08:10 schedule", "08:40 schedule", "09:10 schedule"])
 })
 
-test("occurrences closer than the spacing aren't made up for, either", () => {
+test("an occurrence closer than the spacing isn't caught up either", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
 
   const plan = planFire(schedule, NO_FACTS, at("09:50"))
@@ -26,7 +26,7 @@ test("occurrences closer than the spacing aren't made up for, either", () => {
   assert.deepInclude(plan.progress, { coveredUntil: at("10:05") - 1, nextRunAt: at("10:10") })
 })
 
-test("what was fired from memory counts for the spacing of what is made up for", () => {
+test("a run fired from memory counts for the spacing of caught-up occurrences", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
   const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: true }]
 
@@ -35,7 +35,7 @@ test("what was fired from memory counts for the spacing of what is made up for",
   assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:50 catchup", "09:20 schedule"])
 })
 
-test("what was fired from memory counts for the spacing of what comes next", () => {
+test("a run fired from memory counts for the spacing of the next occurrence", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" })
   const recorded = [
     { from: at("08:20"), until: at("08:20"), isRun: true },
@@ -48,9 +48,9 @@ test("what was fired from memory counts for the spacing of what comes next", () 
 })
 
 test.each([
-  ["the newest itself", "08:30", "08:55"],
-  ["none that is later than the newest", "08:40", "08:30"],
-])("what was fired from memory counts for what comes next: %s", (_, ran, spacedUntil) => {
+  ["the run of the newest occurrence counts", "08:30", "08:55"],
+  ["a later run doesn't count", "08:40", "08:30"],
+])("runs fired from memory and the spacing of the next occurrence: %s", (_, ran, spacedUntil) => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" }, { coveredUntil: at("08:20") })
   const records = ["08:30", "08:40"].map((time) => ({ from: at(time), until: at(time), isRun: time === ran }))
 
@@ -59,7 +59,7 @@ test.each([
   assert.equal(plan.progress!.coveredUntil, Math.max(at(spacedUntil) - 1, at("08:30")))
 })
 
-test("a record of a skip doesn't count for the spacing", () => {
+test("a skip record doesn't count for the spacing", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
   const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: false }]
 
@@ -73,7 +73,7 @@ test.each<[Duration, string[]]>([
   ["1199999ms", ["08:10", "08:30"]],
   ["20m", ["08:10", "08:30"]],
   ["1200001ms", ["08:10", "08:40"]],
-])("an occurrence exactly the spacing after the last isn't closer, and counts: %s", (spacing, times) => {
+])("an occurrence exactly the spacing after the last counts: %s", (spacing, times) => {
   const inTime = aSchedule({ every: "10m", spacing })
   const late = aSchedule({ every: "10m", spacing, catchUp: "all", overlap: "allow" })
   const clocks = (runs: readonly string[]) => runs.map((run) => run.slice(0, 5))

@@ -8,14 +8,14 @@ import { planStandIn, type StandIn, standInAfter, standInFor } from "./stand-in.
 const nextOf = (schedule: ReturnType<typeof aSchedule>, since: string) =>
   clock(standInFor(schedule, at(since)).schedule.nextRunAt)
 
-describe("a stand-in", () => {
-  test("goes on where the schedules were last read, and never before what is settled", () => {
+describe("stand-ins", () => {
+  test("a stand-in begins where the schedules were last read, but not before coveredUntil", () => {
     assert.equal(nextOf(aSchedule(), "10:10"), "11:00")
     assert.equal(nextOf(aSchedule({}, { coveredUntil: at("11:00") }), "10:10"), "12:00")
     assert.equal(nextOf(aSchedule({}, { coveredUntil: null }), "10:10"), "11:00")
   })
 
-  test("leaves out what an operator skipped", () => {
+  test("a stand-in records an occurrence that an operator skipped", () => {
     const skipped = { scheduledFor: at("11:00"), dueAt: null, reason: null, by: null }
 
     const standIn = standInFor(aSchedule({}, { overrides: [skipped] }), at("10:10"))
@@ -23,7 +23,7 @@ describe("a stand-in", () => {
     assert.deepEqual(ledger(planStandIn(standIn, NO_FACTS, at("11:00")).runs), ["11:00 skipped operator"])
   })
 
-  test("fires what comes in time, and neither makes up for the rest nor records it", () => {
+  test("a stand-in fires occurrences that are at most 20 s late and doesn't catch up older ones", () => {
     const standIn = standInFor(aSchedule({ catchUp: "all", overlap: "allow" }), at("10:10"))
     const firedAt = (time: number) => ledger(planStandIn(standIn, NO_FACTS, time).runs)
 
@@ -36,14 +36,14 @@ describe("a stand-in", () => {
   test.each([
     ["paused", aSchedule({}, { paused: { at: at("09:00"), until: null, reason: null, by: null } })],
     ["disabled", aSchedule({ enabled: false })],
-    ["of a zone that isn't there", { ...aSchedule(), timezone: "Mars/Olympus" }],
-    ["of a trigger that can't be read", aSchedule({}, { triggers: [{ kind: "unreadable", why: "?" }] })],
-    ["of numbers that aren't any", aSchedule({}, { coveredUntil: 1e300 })],
-  ])("of a schedule that is %s waits for the stored one", (_, schedule) => {
+    ["in an unknown time zone", { ...aSchedule(), timezone: "Mars/Olympus" }],
+    ["without a readable trigger", aSchedule({}, { triggers: [{ kind: "unreadable", why: "?" }] })],
+    ["without a valid coveredUntil", aSchedule({}, { coveredUntil: 1e300 })],
+  ])("the stand-in of a schedule that is %s has no next run", (_, schedule) => {
     assert.isNull(standInFor(schedule, at("10:10")).schedule.nextRunAt)
   })
 
-  test("of one that somebody wrote to leaves what was owed before to the stored one", () => {
+  test("the stand-in of a schedule with edits leaves occurrences owed before the edit to the stored schedule", () => {
     const standIn = standInFor(edited(aSchedule({ cron: "30 * * * *" }), edit("10:10", {})), at("10:20"))
 
     assert.equal(clock(standIn.schedule.nextRunAt), "10:30")
@@ -57,7 +57,7 @@ describe("a stand-in", () => {
   const runsAt = (standIn: StandIn, facts: FireFacts, time: string) =>
     ledger(planStandIn(standIn, facts, at(time)).runs)
 
-  test("reads records only from where its last plan has counted them", () => {
+  test("a stand-in reads records only from the instant up to which its last plan counted them", () => {
     const spaced = standInFor(aSchedule({ spacing: "90m" }), at("10:10"))
     const after = standInAfter(spaced, planStandIn(spaced, NO_FACTS, at("11:00")))!
 
@@ -68,19 +68,19 @@ describe("a stand-in", () => {
     )
   })
 
-  test("looks for records only where runs are counted, or have to be apart", () => {
-    const lookedFor = (options: Parameters<typeof aSchedule>[0]) => {
+  test("a stand-in reads records only if the schedule has maxRuns or spacing", () => {
+    const readFrom = (options: Parameters<typeof aSchedule>[0]) => {
       const { recordedAfter } = standInFor(aSchedule(options), at("10:10"))
       return recordedAfter === null ? null : clock(recordedAfter)
     }
 
-    assert.isNull(lookedFor({}))
-    assert.equal(lookedFor({ maxRuns: 3 }), "08:00")
-    assert.equal(lookedFor({ spacing: "1h" }), "08:00")
-    assert.equal(lookedFor({ spacing: "3h" }), "07:10")
+    assert.isNull(readFrom({}))
+    assert.equal(readFrom({ maxRuns: 3 }), "08:00")
+    assert.equal(readFrom({ spacing: "1h" }), "08:00")
+    assert.equal(readFrom({ spacing: "3h" }), "07:10")
   })
 
-  test("counts what others have fired since the last read, once", () => {
+  test("a stand-in counts each run that other processes fired once", () => {
     const standIn = standInFor(aSchedule({ maxRuns: 4 }), at("10:10"))
     const first = planStandIn(standIn, ran("09:00", "10:00"), at("11:00"))
     const next = standInAfter(standIn, first)!
@@ -92,13 +92,13 @@ describe("a stand-in", () => {
     assert.isNull(standInAfter(standIn, { ...first, progress: null }))
   })
 
-  test("of a schedule that was never planned counts nothing from before", () => {
+  test("the stand-in of a schedule that was never planned counts no earlier run", () => {
     const standIn = standInFor(aSchedule({ maxRuns: 1 }, { coveredUntil: null }), at("10:10"))
 
     assert.deepEqual(runsAt(standIn, ran("09:00", "10:00"), "11:00"), ["11:00 schedule"])
   })
 
-  test("keeps its distance from what others fired", () => {
+  test("a stand-in keeps the spacing from runs that other processes fired", () => {
     const standIn = standInFor(aSchedule({ spacing: "2h" }), at("10:10"))
 
     assert.deepEqual(runsAt(standIn, ran("09:00"), "11:00"), ["11:00 schedule"])

@@ -6,33 +6,33 @@ import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 
 /**
- * Three reads that run into their deadline, and a little more. What is older by then belongs to the stored schedule, which knows how
- * many it stands for.
+ * Longer than three reads that fail at their deadline. Older occurrences are left to the stored schedule, which knows how many
+ * a catch-up run stands for.
  */
 const STAND_IN_GRACE_MS = 20 * SECOND
 
-/** What is fired from memory while the stored schedule can't be read. */
+/** A schedule that is fired from memory while the stored one can't be read. */
 export interface StandIn {
-  /** In the form it is planned by: what is due from then on, and only on time. */
+  /** The schedule to plan: only occurrences from the last read on, and only on time. */
   readonly schedule: Schedule
-  /** Plans read records after this instant, because other processes fire from memory, too. Null: not needed. */
+  /** Plans need the records after this instant, because other processes fire from memory too. Null: not needed. */
   readonly recordedAfter: Instant | null
-  /** What may have been fired between the last read and then, and isn't in `firedCount` yet. */
+  /** The time in which runs may have been fired that are not in `firedCount` yet. */
   readonly uncounted: { readonly after: Instant; readonly until: Instant } | null
 }
 
 /**
- * Goes on from `since`, when schedules were last read. Older occurrences may have been fired by others long ago, even run and
- * forgotten; only the stored schedule knows.
+ * Continues from `since`, when schedules were last read. Other processes may have fired older occurrences long ago, and their
+ * runs may be pruned: only the stored schedule knows.
  */
 export function standInFor(stored: Schedule, since: Instant): StandIn {
-  // What was owed before somebody wrote to it is for the stored schedule to settle.
+  // The stored schedule settles what was owed before the edits.
   const { edits: _, ...schedule } = stored
   try {
     assertReadable(schedule)
     return standIn(schedule, since)
   } catch {
-    // The stored schedule says what is wrong with it.
+    // The `lastError` of the stored schedule will say what is wrong.
     return { schedule: { ...schedule, nextRunAt: null }, recordedAfter: null, uncounted: null }
   }
 }
@@ -53,13 +53,13 @@ function standIn(schedule: Schedule, since: Instant): StandIn {
   }
 }
 
-/** What the stand-in owes at `now`. `facts.recorded` has what it asks for by `recordedAfter`. */
+/** The plan of the stand-in at `now`. `facts.recorded` must contain the records after `recordedAfter`. */
 export function planStandIn({ schedule, uncounted }: StandIn, facts: FireFacts, now: Instant): Plan {
   const ran = uncounted === null ? 0 : ranIn(facts, uncounted.after, uncounted.until)
   return planFire({ ...schedule, firedCount: schedule.firedCount + ran }, facts, now)
 }
 
-/** After that plan; null if it was its last. What the plan settled is counted, so records are read only from there on. */
+/** The stand-in after a plan. Null if it was the last plan. Settled runs are counted, so records are needed only after them. */
 export function standInAfter(standIn: StandIn, { progress }: Plan): StandIn | null {
   if (progress === null) return null
   const schedule = { ...standIn.schedule, ...progress }

@@ -17,17 +17,21 @@ test.each([
     [{ message: "expected text", path: [{ key: "to" }, { key: 0 }] }],
     " at to.0: expected text",
   ],
-  ["of a symbol", [{ message: "no", path: [Symbol("hidden")] }], " at Symbol(hidden): no"],
+  ["with a path of a symbol", [{ message: "no", path: [Symbol("hidden")] }], " at Symbol(hidden): no"],
   [
-    "of several places",
+    "at several paths",
     [
       { message: "expected text", path: ["to"] },
       { message: "too small", path: ["limit"] },
     ],
     " at to: expected text; limit: too small",
   ],
-  ["that are five", issues(5), ": problem 0; problem 1; problem 2; problem 3; problem 4"],
-  ["that are seven", issues(7), ": problem 0; problem 1; problem 2; problem 3; problem 4; and 2 more"],
-])("issues %s are told with their places", (_, given, text) => {
+  ["of which there are five", issues(5), ": problem 0; problem 1; problem 2; problem 3; problem 4"],
+  [
+    "of which there are seven",
+    issues(7),
+    ": problem 0; problem 1; problem 2; problem 3; problem 4; and 2 more",
+  ],
+])("issues %s are described with their paths", (_, given, text) => {
   assert.equal(describeIssues(given), text)
 })

@@ -1,5 +1,5 @@
 /**
- * The part of Standard Schema 1 that Belfry uses: any Zod, Valibot or ArkType schema fits, and none is a dependency.
+ * The part of Standard Schema 1 that Belfry uses. Zod, Valibot and ArkType schemas fit, without being dependencies.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {

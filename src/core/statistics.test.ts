@@ -12,7 +12,7 @@ test.each([
   [499, 500],
   [86_400_000, 100_000_000],
   [1e12, 5_000_000_000],
-])("%d ms count for the bound %d", (ms, bound) => {
+])("a value of %d ms is counted at the bound %d", (ms, bound) => {
   assert.equal(boundOf(ms), bound)
 })
 
@@ -22,7 +22,7 @@ test("a bucket begins at a multiple of its span, also before 1970", () => {
   assert.equal(bucketAt(-1, 60_000), -60_000)
 })
 
-test("a quantile is the first bound that so many values don't exceed", () => {
+test("a quantile is the smallest bound that at least that share of the values doesn't exceed", () => {
   const counters = {
     [countUpTo("duration", 1)]: 50,
     [countUpTo("duration", 100)]: 45,
@@ -37,7 +37,7 @@ test("a quantile is the first bound that so many values don't exceed", () => {
   assert.equal(quantileOf({}, "duration", 0.5), null)
 })
 
-test("a mean is of all values; without any there is none", () => {
+test("a mean covers all values and is null without values", () => {
   const counters = { [countUpTo("duration", 5)]: 3, [countUpTo("duration", 50)]: 1, [sumOf("duration")]: 50 }
   assert.equal(meanOf(counters, "duration"), 12.5)
   assert.equal(meanOf(counters, "lateness"), null)

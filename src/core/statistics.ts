@@ -1,16 +1,16 @@
 import { DAY, HOUR, type Instant, MINUTE } from "./instant.ts"
 
 /**
- * What is counted of runs, as named numbers that a store only adds up: outcomes, how long attempts took, and how late they began. It
- * is kept for a bucket of time (a minute, an hour, a day) and for all runs, those of a task and those of a schedule.
+ * Named counters that a store adds up: outcomes of runs, durations of attempts and how late they began. They are kept per bucket
+ * of time (a minute, an hour, a day) for all runs, for each task and for each schedule.
  */
 export type Counters = Readonly<Record<string, number>>
 
-/** What a process hands over: its counters go into one bucket of each span, and stay there for as long as is said. */
+/** Counters that a process adds. They go into one bucket of each span, which is kept for `keptMs`. */
 export interface StatisticsAddition {
   readonly subject: string
   readonly spans: readonly StatisticsSpan[]
-  /** How long before the call it was counted: the store's clock says which bucket that is. */
+  /** How long before the call the counting took place. The store's clock then determines the bucket. */
   readonly agoMs: number
   readonly counters: Counters
 }
@@ -21,7 +21,7 @@ export interface StatisticsSpan {
 }
 
 export interface StatisticsBucket {
-  /** Its beginning: a multiple of its span. */
+  /** The beginning of the bucket: a multiple of its span. */
   readonly at: Instant
   readonly counters: Counters
 }
@@ -39,13 +39,13 @@ const DAYS: StatisticsSpan = { ms: DAY, keptMs: 400 * DAY }
 
 export const SPANS: readonly StatisticsSpan[] = [{ ms: MINUTE, keptMs: DAY }, HOURS, DAYS]
 
-/** There may be many thousands of schedules: each has fewer buckets. */
+/** There may be many thousands of schedules, so each has fewer buckets. */
 export const SCHEDULE_SPANS: readonly StatisticsSpan[] = [
   { ms: HOUR, keptMs: 7 * DAY },
   { ms: DAY, keptMs: 90 * DAY },
 ]
 
-/** Each is counted once for a run or an attempt. */
+/** Each is counted once per run or attempt. */
 export const OUTCOMES = [
   "created",
   "skipped",
@@ -58,14 +58,14 @@ export const OUTCOMES = [
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** What is measured, each as a sum and as a histogram. */
+/** The measured values. Each is kept as a sum and as a histogram. */
 export type Measure = "duration" | "lateness"
 
-/** The sum of a measure, and how many values were up to a bound: `duration:500`. */
+/** The names of two counters: the sum of a measure, and the number of values up to a bound, such as `duration:500`. */
 export const sumOf = (measure: Measure) => `${measure}Ms`
 export const countUpTo = (measure: Measure, bound: number) => `${measure}:${bound}`
 
-/** 1, 2, 5, 10, …: a value counts for the first bound that isn't below it, so a quantile is at most 2.5 times too high. */
+/** 1, 2, 5, 10, … A value counts for the first bound that is not below it, so a quantile is at most 2.5 times too high. */
 export const BOUNDS: readonly number[] = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat()
@@ -74,7 +74,7 @@ export function boundOf(ms: number): number {
   return BOUNDS.find((bound) => ms <= bound) ?? BOUNDS.at(-1)!
 }
 
-/** The least bound that a share of the values, such as 0.95, doesn't exceed; null if there are none. */
+/** The lowest bound that the given share of the values, such as 0.95, doesn't exceed. Null if there are no values. */
 export function quantileOf(counters: Counters, measure: Measure, share: number): number | null {
   const counts = BOUNDS.map((bound) => counters[countUpTo(measure, bound)] ?? 0)
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -87,7 +87,7 @@ export function quantileOf(counters: Counters, measure: Measure, share: number):
   return BOUNDS.at(-1)!
 }
 
-/** The mean of a measure; null if nothing was measured. */
+/** The mean of a measure. Null if there are no values. */
 export function meanOf(counters: Counters, measure: Measure): number | null {
   const total = BOUNDS.reduce((sum, bound) => sum + (counters[countUpTo(measure, bound)] ?? 0), 0)
   return total === 0 ? null : (counters[sumOf(measure)] ?? 0) / total

@@ -6,7 +6,7 @@ import { redefine } from "./redefine.ts"
 import type { Schedule } from "./schedule.ts"
 import { move, pause, reschedule, resume, skip } from "./steer.ts"
 
-/** A disabled schedule has no occurrences: nothing that is done to it fires or records any of the time it was disabled. */
+// A disabled schedule has no occurrences, so no step of an operator fires or records occurrences of the disabled time.
 
 const why = { reason: "holiday", by: "ada" }
 const paused = { at: at("08:10"), until: null, reason: null, by: null }
@@ -16,14 +16,14 @@ const DISABLED: readonly [string, Schedule][] = [
   ["disabled", aSchedule({ enabled: false, ...ALL }, { nextRunAt: null })],
   ["disabled and never planned", aSchedule({ enabled: false }, { nextRunAt: null, coveredUntil: null })],
   ["disabled and paused", aSchedule({ enabled: false, ...ALL }, { nextRunAt: null, paused })],
-  ["disabled, once only", aSchedule({ enabled: false, at: at("09:00") }, { nextRunAt: null })],
+  ["disabled and one-time", aSchedule({ enabled: false, at: at("09:00") }, { nextRunAt: null })],
 ]
 
-describe.each(DISABLED)("one that is %s", (_, schedule) => {
-  test("is paused and resumed without a record, and stays due never", () => {
+describe.each(DISABLED)("a schedule that is %s", (_, schedule) => {
+  test("is paused and resumed without a record and still has no next run", () => {
     const during = pause(schedule, { ...why, until: at("12:00") }, NO_FACTS, at("10:30"))
-    const held = applied(schedule, during)
-    const after = resume(held, NO_FACTS, at("11:30"))!
+    const pausedSchedule = applied(schedule, during)
+    const after = resume(pausedSchedule, NO_FACTS, at("11:30"))!
 
     assert.deepEqual([...during.runs, ...after.runs], [])
     assert.deepEqual(progressAfter(during).paused, {
@@ -33,11 +33,11 @@ describe.each(DISABLED)("one that is %s", (_, schedule) => {
     })
     assert.isNull(progressAfter(during).nextRunAt)
     assert.deepInclude(progressAfter(after), { nextRunAt: null, paused: null })
-    assert.deepEqual(planFire(applied(held, after), NO_FACTS, at("13:00")).runs, [])
+    assert.deepEqual(planFire(applied(pausedSchedule, after), NO_FACTS, at("13:00")).runs, [])
   })
 })
 
-test("reschedule passes over only what is to come", () => {
+test("a reschedule of a disabled schedule passes over only occurrences after now", () => {
   const disabled = aSchedule({ enabled: false, ...ALL })
   const later = applied(disabled, reschedule(disabled, at("14:30"), why, NO_FACTS, at("10:30")))
 
@@ -56,7 +56,7 @@ test("reschedule passes over only what is to come", () => {
 test.each([
   ["disabled", aSchedule({ enabled: false })],
   ["paused", aSchedule({}, { paused, nextRunAt: null })],
-])("of one that is %s, the next occurrence is one to come", (_, schedule) => {
+])("the next occurrence of a %s schedule is after now", (_, schedule) => {
   const skipped = progressAfter(skip(schedule, null, why, at("10:30"))).overrides
   const moved = progressAfter(move(schedule, null, at("11:20"), why, at("10:30"))).overrides
 
@@ -70,9 +70,9 @@ test.each([
   )
 })
 
-test("what was said of an occurrence in that time goes with it", () => {
-  const said = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
-  const overrides = ["09:00", "10:30", "11:00"].map(said)
+test("overrides of occurrences in the disabled time are dropped", () => {
+  const skippedAt = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+  const overrides = ["09:00", "10:30", "11:00"].map(skippedAt)
   const schedule = aSchedule({ enabled: false }, { nextRunAt: null, paused, overrides })
 
   const { overrides: kept } = progressAfter(reschedule(schedule, at("10:40"), why, NO_FACTS, at("10:30")))
@@ -83,10 +83,10 @@ test("what was said of an occurrence in that time goes with it", () => {
   )
 })
 
-test("enabling goes on from then, whatever was done to it before", () => {
+test("an enabled schedule goes on from then, whatever was done to it while disabled", () => {
   const disabled = aSchedule({ enabled: false, ...ALL }, { nextRunAt: null })
-  const held = applied(disabled, pause(disabled, { ...why, until: null }, NO_FACTS, at("10:30")))
-  const resumed = applied(held, resume(held, NO_FACTS, at("11:30"))!)
+  const pausedSchedule = applied(disabled, pause(disabled, { ...why, until: null }, NO_FACTS, at("10:30")))
+  const resumed = applied(pausedSchedule, resume(pausedSchedule, NO_FACTS, at("11:30"))!)
 
   const enabled = redefine(resumed, { ...resumed, enabled: true }, at("12:30"))
 

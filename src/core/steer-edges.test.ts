@@ -14,38 +14,41 @@ import {
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, reschedule, restore, skip } from "./steer.ts"
+import { move, pause, replan, reschedule, restore, skip } from "./steer.ts"
 
-/** The edges of an operator's steps: what is last, what is not waiting, what was changed before. */
+// Edge cases of an operator's steps: last occurrences, schedules without a next run, earlier overrides.
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
 const paused = { at: NOW, until: null, reason: null, by: null }
 
-describe("the pause of a schedule that is not planned", () => {
+describe("a pause of a schedule that isn't planned", () => {
   const NOT_PLANNED: readonly [string, Schedule][] = [
     ["never planned", aSchedule({}, { coveredUntil: null, nextRunAt: null })],
     ["unreadable", aSchedule({}, { lastError: "bad cron" })],
   ]
 
-  test.each(NOT_PLANNED)("fires nothing and changes nothing else: %s", (_, schedule) => {
-    const plan = pause(schedule, { ...why, until: at("12:00") }, NO_FACTS, at("10:30"))
+  test.each(NOT_PLANNED)(
+    "a pause fires nothing and changes only the pause and the next run: %s",
+    (_, schedule) => {
+      const plan = pause(schedule, { ...why, until: at("12:00") }, NO_FACTS, at("10:30"))
 
-    assert.deepEqual(plan.runs, [])
-    const { coveredUntil, lastError } = schedule
-    assert.deepInclude(plan.progress, { nextRunAt: at("12:00"), coveredUntil, lastError })
-    assert.deepEqual(progressAfter(plan).paused, { at: at("10:30"), until: at("12:00"), ...why })
-  })
+      assert.deepEqual(plan.runs, [])
+      const { coveredUntil, lastError } = schedule
+      assert.deepInclude(plan.progress, { nextRunAt: at("12:00"), coveredUntil, lastError })
+      assert.deepEqual(progressAfter(plan).paused, { at: at("10:30"), until: at("12:00"), ...why })
+    },
+  )
 })
 
-describe("move of an occurrence without a neighbour", () => {
-  test("the last one may be moved to any later time", () => {
+describe("a move and its neighbours", () => {
+  test("the last occurrence may be moved to any later time", () => {
     const plan = move(aSchedule({ endsAt: at("09:00") }), null, at("23:00"), why, NOW)
 
     assert.equal(clock(progressAfter(plan).nextRunAt), "23:00")
   })
 
-  test("the only one may be moved to any time after now", () => {
+  test("the only occurrence may be moved to any time after now", () => {
     const only = aSchedule({ at: at("12:00") })
 
     assert.equal(clock(progressAfter(move(only, null, at("08:11"), why, NOW)).nextRunAt), "08:11")
@@ -56,7 +59,7 @@ describe("move of an occurrence without a neighbour", () => {
     ["both", aSchedule(), "2026-03-10T08:00:00Z and 2026-03-10T10:00:00Z"],
     ["the one before", aSchedule({ endsAt: at("09:00") }), "2026-03-10T08:00:00Z and …"],
     ["none", aSchedule({ at: at("09:00") }), "… and …"],
-  ])("a refusal names the neighbours: %s", (_, schedule, neighbours) => {
+  ])("the error of a refused move names the neighbours: %s", (_, schedule, neighbours) => {
     const error = thrownBy(() => move(schedule, null, at("08:10"), why, NOW))
 
     assert.equal(
@@ -66,7 +69,7 @@ describe("move of an occurrence without a neighbour", () => {
     )
   })
 
-  test("a neighbour that was moved to after its nominal time bounds by its nominal time", () => {
+  test("the limit set by a neighbour that was moved to later is its nominal time", () => {
     const schedule = aSchedule({}, { overrides: [moved("10:00", "10:30")] })
 
     assert.equal(
@@ -77,7 +80,7 @@ describe("move of an occurrence without a neighbour", () => {
   })
 })
 
-test("restore takes back the change of the occurrence that it names, and no other", () => {
+test("restore removes the override of the given occurrence, and no other", () => {
   const schedule = aSchedule({}, { overrides: [skipped("11:00"), moved("12:00", "12:20")] })
 
   assert.isNull(restore(schedule, at("09:00"), NO_FACTS, NOW))
@@ -86,21 +89,21 @@ test("restore takes back the change of the occurrence that it names, and no othe
   ])
 })
 
-describe("which occurrence is to come", () => {
-  test("the first one after what is settled, though now is before that", () => {
+describe("the next occurrence for an operator", () => {
+  test("the next occurrence is after coveredUntil, even if now is earlier", () => {
     const plan = skip(aSchedule({}, { coveredUntil: at("09:00") }), null, why, NOW)
 
     assert.deepEqual(changes(progressAfter(plan).overrides), ["10:00 left out (holiday, ada)"])
   })
 
-  test("the first one after now, where nothing was settled yet", () => {
+  test("the next occurrence is after now if nothing was settled yet", () => {
     const plan = skip(aSchedule({}, { coveredUntil: null, nextRunAt: null }), null, why, at("10:30"))
 
     assert.deepEqual(changes(progressAfter(plan).overrides), ["11:00 left out (holiday, ada)"])
     assert.equal(progressAfter(plan).coveredUntil, at("10:30"))
   })
 
-  test("none that is settled already, though it is asked for by its time", () => {
+  test("a settled occurrence is refused, even if it is given by its time", () => {
     const schedule = aSchedule({}, { coveredUntil: at("09:00") })
 
     assert.match(
@@ -110,22 +113,22 @@ describe("which occurrence is to come", () => {
   })
 })
 
-describe("when the schedule is due after a change", () => {
+describe("the next run after an operator's step", () => {
   test.each<[string, Schedule]>([
     ["disabled", aSchedule({ enabled: false }, { nextRunAt: null })],
     ["paused", aSchedule({}, { paused, nextRunAt: at("20:00") })],
     ["disabled and paused", aSchedule({ enabled: false }, { paused, nextRunAt: null })],
-  ])("one that is %s is due when it was", (_, schedule) => {
+  ])("a schedule that is %s keeps its next run", (_, schedule) => {
     assert.equal(progressAfter(skip(schedule, null, why, NOW)).nextRunAt, schedule.nextRunAt)
   })
 
-  test("a skipped occurrence is still due, so that it is recorded, and the schedule isn't finished", () => {
+  test("a skipped occurrence is still due so that it is recorded, and the schedule isn't finished", () => {
     const plan = skip(aSchedule({ at: at("12:00") }), null, why, NOW)
 
     assert.deepInclude(plan.progress, { nextRunAt: at("12:00"), finishedAt: null })
   })
 
-  test("taking back a time that was added to a finished schedule finishes it again, at the same instant", () => {
+  test("a finished schedule whose added time is restored is finished again, at the time of the restore", () => {
     const finished = firedAt(aSchedule({ at: at("08:05") }), at("08:05")).schedule
     const back = applied(finished, reschedule(finished, at("09:30"), why, NO_FACTS, NOW))
 
@@ -134,7 +137,7 @@ describe("when the schedule is due after a change", () => {
     assert.deepInclude(plan!.progress, { nextRunAt: null, finishedAt: at("08:20"), overrides: [] })
   })
 
-  test("one that was finished stays finished since then", () => {
+  test("a restore of a finished schedule keeps its finishedAt", () => {
     const schedule = aSchedule(
       { at: at("07:00") },
       { overrides: [skipped("07:00")], finishedAt: at("07:30"), nextRunAt: null },
@@ -146,28 +149,38 @@ describe("when the schedule is due after a change", () => {
 
 describe("the order of occurrences", () => {
   test.each<[string, readonly OccurrenceOverride[], string, boolean]>([
-    ["a later one due at its time", [moved("09:00", "08:20"), moved("10:00", "09:00")], "09:00", false],
     [
-      "a later one due just after its time",
+      "no, a later one is due at its time",
+      [moved("09:00", "08:20"), moved("10:00", "09:00")],
+      "09:00",
+      false,
+    ],
+    [
+      "yes, a later one is due 1 ms after its time",
       [moved("09:00", "08:20"), moved("10:00", "09:00:00.001")],
       "09:00",
       true,
     ],
-    ["an earlier one due at its time", [moved("10:00", "10:30"), moved("09:00", "10:00")], "10:00", false],
     [
-      "an earlier one due just before its time",
+      "no, an earlier one is due at its time",
+      [moved("10:00", "10:30"), moved("09:00", "10:00")],
+      "10:00",
+      false,
+    ],
+    [
+      "yes, an earlier one is due 1 ms before its time",
       [moved("10:00", "10:30"), moved("09:00", "09:59:59.999")],
       "10:00",
       true,
     ],
-  ])("can be restored, or not: %s", (_, overrides, time, isPossible) => {
+  ])("a moved occurrence can be restored or not: %s", (_, overrides, time, isPossible) => {
     const act = () => restore(aSchedule({}, { overrides }), at(time), NO_FACTS, NOW)
 
     if (isPossible) assert.doesNotThrow(act)
     else assert.equal(thrownBy(act).code, "BELFRY_OCCURRENCE_INVALID")
   })
 
-  test("the refusal names the occurrence that would be out of order", () => {
+  test("the error of a refused restore names the occurrence that would be out of order", () => {
     const overrides = [moved("09:00", "08:20"), moved("10:00", "08:40")]
 
     assert.equal(
@@ -177,7 +190,7 @@ describe("the order of occurrences", () => {
     )
   })
 
-  test("what is settled doesn't matter to it", () => {
+  test("settled occurrences don't restrict moves, skips and restores", () => {
     const overrides = [moved("09:00", "10:30"), skipped("12:00")]
     const schedule = aSchedule({}, { coveredUntil: at("09:00"), overrides })
 
@@ -186,7 +199,7 @@ describe("the order of occurrences", () => {
     assert.doesNotThrow(() => restore(schedule, at("12:00"), NO_FACTS, NOW))
   })
 
-  test("the last occurrence has nothing after it to pass", () => {
+  test("a restore is possible if the moved occurrence is the last one", () => {
     const schedule = aSchedule(
       { endsAt: at("10:00") },
       { overrides: [moved("10:00", "10:30"), skipped("09:00")] },
@@ -196,7 +209,7 @@ describe("the order of occurrences", () => {
   })
 })
 
-test(`${OVERRIDES_MAX} skipped or moved occurrences are possible, and the refusal of more names the schedule`, () => {
+test(`${OVERRIDES_MAX} skipped or moved occurrences are accepted, and the error for one more names the schedule`, () => {
   const overrides = Array.from({ length: OVERRIDES_MAX - 1 }, (_, index) => ({
     ...skipped("09:00"),
     scheduledFor: at("09:00") + index * HOUR,
@@ -211,35 +224,35 @@ test(`${OVERRIDES_MAX} skipped or moved occurrences are possible, and the refusa
   assert.match(error.message, /^Schedule "report" has 100 skipped or moved occurrences already/)
 })
 
-describe("a new beginning", () => {
-  test("goes on from what is settled, if that is after now", () => {
-    const anew = planAnew(aSchedule({}, { coveredUntil: at("10:00") }), NOW)
+describe("replan", () => {
+  test("replan plans from coveredUntil if that is after now", () => {
+    const anew = replan(aSchedule({}, { coveredUntil: at("10:00") }), NOW)
 
     assert.deepInclude(anew, { coveredUntil: at("10:00"), nextRunAt: at("11:00") })
   })
 
-  test("goes on from now, if nothing was settled or it is past", () => {
-    assert.equal(planAnew(aSchedule({}, { coveredUntil: null }), NOW).coveredUntil, NOW)
-    assert.equal(planAnew(aSchedule({}, { coveredUntil: at("07:00") }), NOW).coveredUntil, NOW)
+  test("replan plans from now if coveredUntil is null or past", () => {
+    assert.equal(replan(aSchedule({}, { coveredUntil: null }), NOW).coveredUntil, NOW)
+    assert.equal(replan(aSchedule({}, { coveredUntil: at("07:00") }), NOW).coveredUntil, NOW)
   })
 
-  test("a disabled schedule that is also paused is due never, but its progress is planned", () => {
+  test("a disabled and paused schedule has no next run, but its coveredUntil is set", () => {
     const schedule = aSchedule(
       { enabled: false },
       { paused: { ...paused, until: at("14:00") }, lastError: "bad" },
     )
 
-    assert.deepInclude(planAnew(schedule, at("10:30")), {
+    assert.deepInclude(replan(schedule, at("10:30")), {
       nextRunAt: null,
       coveredUntil: at("10:30"),
       lastError: null,
     })
   })
 
-  test("a paused schedule keeps its pause and is due at its end", () => {
+  test("a paused schedule keeps its pause and is due at the end of it", () => {
     const until = { ...paused, until: at("14:00") }
 
-    const anew = planAnew(aSchedule({}, { paused: until, lastError: "bad" }), at("10:30"))
+    const anew = replan(aSchedule({}, { paused: until, lastError: "bad" }), at("10:30"))
 
     assert.deepInclude(anew, { nextRunAt: at("14:00"), coveredUntil: at("10:30"), lastError: null })
     assert.deepEqual(anew.paused, until)

@@ -15,7 +15,7 @@ import {
 import { formatInstant, HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, restore, resume, skip } from "./steer.ts"
+import { move, pause, replan, restore, resume, skip } from "./steer.ts"
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
@@ -23,7 +23,7 @@ const NOW = at("08:10")
 const paused = { at: NOW, until: null, reason: null, by: null }
 
 describe("pause", () => {
-  test("says who, why and until when, and is due at its end", () => {
+  test("a pause stores its author, reason and end, and the schedule is due at that end", () => {
     const plan = pause(aSchedule(), { ...why, until: at("12:00") }, NO_FACTS, NOW)
 
     assert.deepEqual(progressAfter(plan).paused, { at: NOW, until: at("12:00"), ...why })
@@ -31,11 +31,11 @@ describe("pause", () => {
     assert.deepInclude(plan, { runs: [], ifVersion: 7 })
   })
 
-  test("without an end it is due never", () => {
+  test("a schedule paused without an end has no next run", () => {
     assert.isNull(progressAfter(pause(aSchedule(), { ...why, until: null }, NO_FACTS, NOW)).nextRunAt)
   })
 
-  test("pausing again changes why and until, but not since when", () => {
+  test("pausing again changes the reason and the end of the pause, but not its start", () => {
     const schedule = aSchedule({}, { paused })
 
     const plan = pause(schedule, { reason: "longer", by: null, until: at("20:00") }, NO_FACTS, at("11:00"))
@@ -43,7 +43,7 @@ describe("pause", () => {
     assert.deepEqual(progressAfter(plan).paused, { at: NOW, until: at("20:00"), reason: "longer", by: null })
   })
 
-  test.each([NOW, NOW - 1])("an end that is not in the future is refused", (until) => {
+  test.each([NOW, NOW - 1])("a pause whose end is not in the future is refused", (until) => {
     const error = thrownBy(() => pause(aSchedule(), { ...why, until }, NO_FACTS, NOW))
 
     assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
@@ -51,7 +51,7 @@ describe("pause", () => {
   })
 })
 
-test("a pause fires first what is owed", () => {
+test("a pause first fires the owed occurrences", () => {
   const plan = pause(aSchedule(), { ...why, until: null }, NO_FACTS, at("10:30"))
 
   assert.deepEqual(ledger(plan.runs), ["09:00 skipped coalesced", "10:00 catchup"])
@@ -59,20 +59,20 @@ test("a pause fires first what is owed", () => {
 })
 
 describe("resume", () => {
-  test("records the pause as one range and goes on from now", () => {
+  test("resume records the pause as one range, and the schedule goes on from now", () => {
     const plan = resume(aSchedule({}, { paused }), NO_FACTS, at("11:30"))
 
     assert.deepEqual(ledger(plan!.runs), ["09:00-11:00 (3) skipped paused"])
     assert.deepInclude(plan!.progress, { paused: null, nextRunAt: at("12:00"), coveredUntil: at("11:30") })
   })
 
-  test("of what isn't paused is nothing", () => {
+  test("resume of a schedule that isn't paused changes nothing", () => {
     assert.isNull(resume(aSchedule(), NO_FACTS, NOW))
   })
 })
 
 describe("skip", () => {
-  test("leaves out the next occurrence, which is recorded when its time comes", () => {
+  test("skip omits the next occurrence, which is recorded at its time", () => {
     const schedule = aSchedule()
 
     const after = applied(schedule, skip(schedule, null, why, NOW))
@@ -83,14 +83,14 @@ describe("skip", () => {
     assert.equal(runs[0]?.message, "holiday")
   })
 
-  test("leaves out a given occurrence", () => {
+  test("skip omits a given occurrence", () => {
     const plan = skip(aSchedule(), at("11:00"), why, NOW)
 
     assert.deepEqual(progressAfter(plan).overrides, [{ scheduledFor: at("11:00"), dueAt: null, ...why }])
     assert.equal(clock(progressAfter(plan).nextRunAt), "09:00")
   })
 
-  test("of one that was moved replaces the move", () => {
+  test("skip of a moved occurrence replaces the move", () => {
     const plan = skip(aSchedule({}, { overrides: [moved("09:00", "09:30")] }), at("09:00"), why, NOW)
 
     assert.deepEqual(
@@ -118,14 +118,14 @@ describe("skip", () => {
       "11:00",
       "no occurrence to come at 2026-03-10T11:00:00Z.",
     ],
-    ["of a finished one", aSchedule({ at: at("07:00") }), null, "no occurrence to come."],
+    ["of a finished schedule", aSchedule({ at: at("07:00") }), null, "no occurrence to come."],
     [
-      "of one whose runs are used up",
+      "of a schedule that reached maxRuns",
       aSchedule({ maxRuns: 2 }, { firedCount: 2 }),
       null,
       "no occurrence to come.",
     ],
-  ])("what is no occurrence to come is refused: %s", (_, schedule, time, problem) => {
+  ])("skip of a time that is no future occurrence is refused: %s", (_, schedule, time, problem) => {
     const error = thrownBy(() => skip(schedule, time === null ? null : at(time), why, NOW))
 
     assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
@@ -148,7 +148,7 @@ describe("skip", () => {
 })
 
 describe("move", () => {
-  test.each(["08:11", "09:00", "09:59"])("gives the next occurrence another time: %s", (to) => {
+  test.each(["08:11", "09:00", "09:59"])("move makes the next occurrence due at another time: %s", (to) => {
     const schedule = aSchedule()
 
     const after = applied(schedule, move(schedule, null, at(to), why, NOW))
@@ -159,13 +159,13 @@ describe("move", () => {
     assert.equal(clock(later.nextRunAt), "10:00")
   })
 
-  test("a later occurrence doesn't change when the schedule is next due", () => {
+  test("moving a later occurrence doesn't change the next run of the schedule", () => {
     const plan = move(aSchedule(), at("11:00"), at("11:30"), why, NOW)
 
     assert.equal(clock(progressAfter(plan).nextRunAt), "09:00")
   })
 
-  test("takes the jitter away: it is due exactly when it was moved to", () => {
+  test("a moved occurrence is due exactly at its new time, without jitter", () => {
     const plan = move(aSchedule({ jitter: "10m" }), null, at("09:30"), why, NOW)
 
     assert.equal(clock(progressAfter(plan).nextRunAt), "09:30")
@@ -173,28 +173,28 @@ describe("move", () => {
 
   test.each<[string, Schedule, string, string]>([
     ["the past", aSchedule(), "09:00", "08:10"],
-    ["the one after it", aSchedule(), "09:00", "10:00"],
-    ["the one before it", aSchedule(), "10:00", "09:00"],
+    ["the next occurrence", aSchedule(), "09:00", "10:00"],
+    ["the previous occurrence", aSchedule(), "10:00", "09:00"],
     [
-      "one after it that was moved forward",
+      "the next occurrence, moved to an earlier time",
       aSchedule({}, { overrides: [moved("10:00", "09:20")] }),
       "09:00",
       "09:30",
     ],
     [
-      "one before it that was moved back",
+      "the previous occurrence, moved to a later time",
       aSchedule({}, { overrides: [moved("09:00", "09:50")] }),
       "10:00",
       "09:40",
     ],
-  ])("can't pass %s", (_, schedule, time, to) => {
+  ])("an occurrence can't be moved past %s", (_, schedule, time, to) => {
     const error = thrownBy(() => move(schedule, at(time), at(to), why, NOW))
 
     assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
     assert.match(error.message, /can't be moved to .*: choose a time after now and between its neighbours/)
   })
 
-  test("what is no occurrence to come can't be moved", () => {
+  test("move of a time that is no future occurrence is refused", () => {
     assert.match(
       thrownBy(() => move(aSchedule(), at("09:30"), at("09:40"), why, NOW)).message,
       /no occurrence/,
@@ -202,25 +202,25 @@ describe("move", () => {
   })
 })
 
-test("a pause that isn't to end in the future is refused by the option's name", () => {
+test("the error for a pause that doesn't end in the future has the option's name in its details", () => {
   const error = thrownBy(() => pause(aSchedule(), { ...why, until: NOW }, NO_FACTS, NOW))
 
   assert.deepEqual(error.details, { id: "report", option: "until", value: formatInstant(NOW) })
 })
 
 describe("skip without a time", () => {
-  const leftOut = (schedule: Schedule) =>
+  const skippedTimes = (schedule: Schedule) =>
     progressAfter(skip(schedule, null, why, NOW)).overrides.map(({ scheduledFor }) => clock(scheduledFor))
 
-  test("leaves out the next occurrence that isn't left out already", () => {
+  test("skip without a time omits the next occurrence that isn't skipped yet", () => {
     const once = applied(aSchedule(), skip(aSchedule(), null, why, NOW))
     const twice = applied(once, skip(once, null, why, NOW))
 
-    assert.deepEqual([leftOut(aSchedule()), leftOut(once)], [["09:00"], ["09:00", "10:00"]])
-    assert.deepEqual(leftOut(twice), ["09:00", "10:00", "11:00"])
+    assert.deepEqual([skippedTimes(aSchedule()), skippedTimes(once)], [["09:00"], ["09:00", "10:00"]])
+    assert.deepEqual(skippedTimes(twice), ["09:00", "10:00", "11:00"])
   })
 
-  test("is refused where nothing else is to come", () => {
+  test("skip without a time is refused if every remaining occurrence is skipped", () => {
     const schedule = aSchedule({ at: at("09:00") }, { overrides: [skipped("09:00")] })
 
     assert.equal(
@@ -234,7 +234,7 @@ describe("restore", () => {
   test.each([
     ["skip", skipped("09:00")],
     ["move", moved("09:00", "09:30")],
-  ])("takes back a %s", (_, override) => {
+  ])("restore removes a %s", (_, override) => {
     const plan = restore(
       aSchedule({}, { overrides: [override], nextRunAt: at("09:30") }),
       at("09:00"),
@@ -245,11 +245,11 @@ describe("restore", () => {
     assert.deepInclude(plan!.progress, { overrides: [], nextRunAt: at("09:00") })
   })
 
-  test("where nothing was changed is nothing", () => {
+  test("restore of an occurrence without an override changes nothing", () => {
     assert.isNull(restore(aSchedule(), at("09:00"), NO_FACTS, NOW))
   })
 
-  test("is refused while a later occurrence is due before it", () => {
+  test("restore is refused while a later occurrence is due before the restored one", () => {
     const overrides = [moved("09:00", "08:20"), moved("10:00", "08:40")]
 
     const error = thrownBy(() => restore(aSchedule({}, { overrides }), at("09:00"), NO_FACTS, NOW))
@@ -261,8 +261,8 @@ describe("restore", () => {
   })
 })
 
-describe("while paused or disabled", () => {
-  test("a skip or a move is noted, and the schedule is due when it was", () => {
+describe("a paused schedule", () => {
+  test("a move of a paused schedule is stored and keeps the next run", () => {
     const schedule = aSchedule({}, { paused, nextRunAt: null })
 
     const plan = move(schedule, at("11:00"), at("11:30"), why, NOW)
@@ -272,11 +272,11 @@ describe("while paused or disabled", () => {
   })
 })
 
-describe("planAnew", () => {
-  test("goes on from now and forgets changes to what is past", () => {
+describe("replan", () => {
+  test("replan plans from now and drops the overrides of past occurrences", () => {
     const schedule = aSchedule({}, { overrides: [skipped("09:00"), skipped("12:00")], lastError: "bad" })
 
-    const anew = planAnew(schedule, at("10:30"))
+    const anew = replan(schedule, at("10:30"))
 
     assert.deepInclude(anew, { nextRunAt: at("11:00"), coveredUntil: at("10:30"), lastError: null })
     assert.deepEqual(anew.overrides, [skipped("12:00")])
@@ -284,10 +284,10 @@ describe("planAnew", () => {
 
   test.each([
     ["paused without an end", aSchedule({}, { paused }), null],
-    ["paused until two", aSchedule({}, { paused: { ...paused, until: at("14:00") } }), at("14:00")],
+    ["paused until 14:00", aSchedule({}, { paused: { ...paused, until: at("14:00") } }), at("14:00")],
     ["disabled", aSchedule({ enabled: false }), null],
-    ["used up", aSchedule({ maxRuns: 1 }, { firedCount: 1 }), null],
-  ])("a schedule that is %s stays so", (_, schedule, nextRunAt) => {
-    assert.equal(planAnew(schedule, MADE_AT).nextRunAt, nextRunAt)
+    ["at its maxRuns", aSchedule({ maxRuns: 1 }, { firedCount: 1 }), null],
+  ])("a schedule that is %s stays so after replan", (_, schedule, nextRunAt) => {
+    assert.equal(replan(schedule, MADE_AT).nextRunAt, nextRunAt)
   })
 })

@@ -16,7 +16,7 @@ import { planOwed } from "./plan-owed.ts"
 import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 import { settleSkipped, whySkipped, withoutNext } from "./skipped-by-reschedule.ts"
 
-/** What an operator does to a schedule, each as a plan like a fire: guarded by the version, with its records. */
+/** An operator's steps. Each is a plan like a fire: guarded by the version, with its records. */
 
 export interface Why {
   readonly reason: string | null
@@ -24,8 +24,8 @@ export interface Why {
 }
 
 /**
- * Occurrences are dropped from here on; the interval is recorded when it ends. What is owed until now is fired first. Pausing
- * again changes why and until.
+ * Drops occurrences from now on. The interval is recorded when the pause ends. What is owed until now is fired first. Pausing
+ * a paused schedule changes the reason and the end.
  */
 export function pause(
   schedule: Schedule,
@@ -43,7 +43,7 @@ export function pause(
   return beginPause(schedule, why, facts, now)
 }
 
-/** Without asking whether it ends in the future. */
+/** Like `pause`, but the end may be in the past. */
 export function beginPause(
   schedule: Schedule,
   why: Why & { until: Instant | null },
@@ -57,12 +57,12 @@ export function beginPause(
   return isPlanned ? planPaused(paused, facts, now) : planOf(paused, { nextRunAt: until })
 }
 
-/** Null if it isn't paused: resuming twice is resuming once. */
+/** Null if the schedule isn't paused: resuming twice has the effect of resuming once. */
 export function resume(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   return schedule.paused === null ? null : planResume(upToNow(schedule, now), facts, now)
 }
 
-/** A schedule that is disabled has no occurrences: what its timetable has until now was never one. */
+/** A disabled schedule has no occurrences, so the time up to now counts as settled without records. */
 function upToNow(schedule: Schedule, now: Instant): Schedule {
   if (schedule.enabled || schedule.coveredUntil === null) return schedule
   const coveredUntil = Math.max(now, schedule.coveredUntil)
@@ -70,15 +70,15 @@ function upToNow(schedule: Schedule, now: Instant): Schedule {
   return { ...schedule, coveredUntil, overrides }
 }
 
-/** Leaves out one occurrence to come: the given one, or the next that isn't left out already. */
+/** Skips one future occurrence: the given one, or the next that isn't skipped yet. */
 export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): Plan {
-  const asked = occurrenceToCome(schedule, scheduledFor, now)
-  const occurrence = scheduledFor === null ? nextToRun(schedule, asked.scheduledFor - 1) : asked
+  const requested = occurrenceToCome(schedule, scheduledFor, now)
+  const occurrence = scheduledFor === null ? nextToRun(schedule, requested.scheduledFor - 1) : requested
   if (occurrence === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: null, ...why }, now)
 }
 
-/** Another time for one occurrence; it keeps its identity, so it can't pass its neighbours. */
+/** Moves one occurrence to another time. It keeps its `scheduledFor`, so it can't pass its neighbours. */
 export function move(
   schedule: Schedule,
   scheduledFor: Instant | null,
@@ -102,16 +102,16 @@ export function move(
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: to, ...why }, now)
 }
 
-/** Takes back a skip or a move, or a reschedule by the time it was to; what was passed over until now stays so. */
+/** Undoes a skip or a move, or the reschedule to `scheduledFor`. Occurrences passed over until now stay so. */
 export function restore(
   schedule: Schedule,
   scheduledFor: Instant,
   facts: FireFacts,
   now: Instant,
 ): Plan | null {
-  const taken = schedule.overrides.find((override) => override.scheduledFor === scheduledFor)
-  if (taken === undefined) return null
-  const settled = taken.isNext === true ? settleSkipped(schedule, facts, now) : null
+  const undone = schedule.overrides.find((override) => override.scheduledFor === scheduledFor)
+  if (undone === undefined) return null
+  const settled = undone.isNext === true ? settleSkipped(schedule, facts, now) : null
   return followedBy(schedule, settled ?? planOf(schedule, {}), (rest) =>
     withOverrides(
       rest,
@@ -122,9 +122,9 @@ export function restore(
 }
 
 /**
- * The next occurrence is at `to`, whatever the timetable says, which goes on from there: those before `to` are passed over, those
- * after it stay. Only a schedule's last occurrence has its time changed, so that what was to happen once happens once. What is
- * owed until now is fired first. A reschedule takes the place of the last one.
+ * Makes `to` the next occurrence. Occurrences of the timetable before `to` are passed over, those after it stay. Only if a
+ * schedule has a single occurrence left is that one replaced, so that it still runs once. What is owed until now is fired
+ * first. A new reschedule replaces the previous one.
  */
 export function reschedule(schedule: Schedule, to: Instant, why: Why, facts: FireFacts, now: Instant): Plan {
   const settled = settledForReschedule(upToNow(schedule, now), facts, now)
@@ -150,7 +150,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): P
     const kept = keptAfter(schedule, to, { ...why, reason: message })
     return withOverrides({ ...schedule, coveredUntil }, [...kept, { ...added, isNext: true }], now)
   }
-  // Earlier: if nothing would come after the next one, that one is left out when its time comes.
+  // `to` is before the next occurrence. If that one is the schedule's last, it is skipped, because `to` replaces it.
   const isLast = next !== null && occurrenceAfter(schedule, next.scheduledFor) === null
   const replaced =
     isLast && next.scheduledFor !== to
@@ -166,11 +166,11 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): P
 function problemWith(schedule: Schedule, to: Instant, coveredUntil: Instant, now: Instant): string | null {
   if (to < now) return "that is in the past"
   if (isSpent(schedule)) return `it has had its ${schedule.maxRuns} runs`
-  // By the spacing, or because its last occurrence was moved forward.
+  // Settled beyond now by the spacing, or because the last occurrence was moved forward.
   return to <= coveredUntil ? `everything up to ${formatInstant(coveredUntil)} is settled` : null
 }
 
-/** One that was moved forward to before the new time is passed over as well. */
+/** Overrides after `to` stay. An occurrence that was moved forward to before `to` is passed over too. */
 function keptAfter(schedule: Schedule, to: Instant, why: Why): readonly OccurrenceOverride[] {
   return schedule.overrides
     .filter(({ scheduledFor }) => scheduledFor > to)
@@ -179,10 +179,10 @@ function keptAfter(schedule: Schedule, to: Instant, why: Why): readonly Occurren
     )
 }
 
-/** The one asked for, or the next; refused if it isn't to come. */
+/** The requested future occurrence, or the next one. Refused if there is none. */
 export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | null, now: Instant): Occurrence {
   const settled = schedule.coveredUntil ?? now
-  // What lies before now is late, unless it was dropped.
+  // Occurrences before now are late but still to come, unless a pause or disabling dropped them.
   const dropped = schedule.enabled && schedule.paused === null ? settled : Math.max(settled, now)
   const after = scheduledFor === null ? dropped : Math.max(dropped, scheduledFor - 1)
   const found = upcomingAfter(schedule, after)
@@ -221,7 +221,7 @@ function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverrid
   })
 }
 
-/** All that is planned relies on occurrences being due in their nominal order; skipped ones count at their own time. */
+/** Every plan relies on occurrences being due in their nominal order. Skipped ones count at their nominal time. */
 function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
   for (const { scheduledFor } of schedule.overrides) {
     if (scheduledFor <= coveredUntil || isInOrder(schedule, scheduledFor, coveredUntil)) continue
@@ -237,8 +237,11 @@ function refusedStep({ id }: Schedule, message: string): BelfryError {
   return new BelfryError("BELFRY_OCCURRENCE_INVALID", message, { details: { id } })
 }
 
-/** A new definition, or a new beginning: on from `now`, or from what is settled already; unless disabled or paused. */
-export function planAnew(schedule: Schedule, now: Instant): Schedule {
+/**
+ * Plans a schedule again after a change: from `now`, or from `coveredUntil` if that is later. A disabled schedule is then not
+ * due, and a paused one is due when its pause ends.
+ */
+export function replan(schedule: Schedule, now: Instant): Schedule {
   const progress = planFrom(schedule, Math.max(now, schedule.coveredUntil ?? now))
   if (!schedule.enabled) return { ...schedule, ...progress, nextRunAt: null }
   return schedule.paused === null

@@ -8,12 +8,12 @@ function anError(message: string, fields: object = {}): Error {
 const CIRCULAR: { self?: object } = {}
 CIRCULAR.self = CIRCULAR
 
-describe("whatever is thrown becomes text", () => {
+describe("thrown values as text", () => {
   test.each([
     ["an error", anError("no"), "TypeError: no\n    at send.ts:1"],
     ["an error without a stack", anError("no", { stack: undefined }), "TypeError: no"],
     ["an error with an empty stack", anError("no", { stack: "" }), "TypeError: no"],
-    ["an error with a stack of its own making", anError("no", { stack: [1] }), "TypeError: no"],
+    ["an error whose stack isn't text", anError("no", { stack: [1] }), "TypeError: no"],
     [
       "an error with a cause",
       anError("outer", { cause: anError("inner") }),
@@ -31,34 +31,34 @@ describe("whatever is thrown becomes text", () => {
     ],
     ["text", "no", "no"],
     ["a number", 5, "number 5"],
-    ["nothing", undefined, "undefined undefined"],
+    ["undefined", undefined, "undefined undefined"],
     ["null", null, "object null"],
     ["an object", { code: 5 }, '{"code":5}'],
-    ["an object that JSON leaves out", { toJSON: () => undefined }, "[object Object]"],
+    ["an object that JSON omits", { toJSON: () => undefined }, "[object Object]"],
     ["a circular object", CIRCULAR, "A thrown object that can't be described"],
-  ])("%s", (_, thrown, text) => {
+  ])("%s is described as text", (_, thrown, text) => {
     assert.equal(describeThrown(thrown), text)
   })
 
-  test("of at most 8 KiB", () => {
+  test("the text is cut to 8 KiB", () => {
     assert.equal(describeThrown("x".repeat(8_192)), "x".repeat(8_192))
     assert.match(describeThrown("x".repeat(8_193)), /^x{7000,8190}… \(cut\)$/)
   })
 })
 
-describe("text that every store keeps", () => {
+describe("text for every store", () => {
   test.each([
     ["as it is", "as it is"],
     ["a\0b\0", "a\ufffdb\ufffd"],
     ["half \ud83d of it", "half \ufffd of it"],
     ["exactly twenty chars", "exactly twenty chars"],
     ["é".repeat(10), "é".repeat(10)],
-  ])("%j is %j", (text, kept) => {
+  ])("the text %j is stored as %j", (text, kept) => {
     assert.equal(storable(text, 20), kept)
   })
 
   test.each([["x".repeat(21)], ["é".repeat(11)], ["😀".repeat(6)], ["€".repeat(1_000_000)]])(
-    "what is too long is cut, with a mark, and stays within the limit",
+    "a text that is too long is cut and marked, and stays within the limit",
     (text) => {
       const kept = storable(text, 20)
 

@@ -1,8 +1,8 @@
-/** Whatever a task threw, as text that every store can keep and every screen can show. Never throws itself. */
+/** A thrown value as text that every store can keep and every screen can show. Never throws. */
 
 const ERROR_MAX_BYTES = 8_192
 
-/** `caller`: the function of ours that called what threw, as a stack names it. It and the frames below it are left out. */
+/** `caller`: the name, as stacks show it, of our function that called the user's code. Its frame and those below are removed. */
 export function describeThrown(thrown: unknown, caller?: string): string {
   const text = textOf(thrown)
   return storable(caller === undefined ? text : withoutFrames(text, caller), ERROR_MAX_BYTES)
@@ -10,7 +10,7 @@ export function describeThrown(thrown: unknown, caller?: string): string {
 
 const FRAME = /^\s+at /
 
-/** What follows a cause begins anew. */
+/** Each cause has its own stack, so the search starts again after each line that is not a frame. */
 function withoutFrames(text: string, caller: string): string {
   let isBelow = false
   const kept = text.split("\n").filter((line) => {
@@ -45,9 +45,9 @@ function errorText(error: Error): string {
   return `${stack}${cause}`
 }
 
-/** No NUL (PostgreSQL refuses it), no half surrogate pairs, and no more than the limit: cut with a mark. */
+/** Replaces NUL (PostgreSQL refuses it) and unpaired surrogates, and cuts the text at the limit, with a mark. */
 export function storable(text: string, maxBytes: number): string {
-  // A character is at most 3 bytes a unit, so cutting first keeps a 10 MB message cheap.
+  // Every UTF-16 unit takes at least one byte. Cutting first keeps a 10 MB message cheap.
   const clean = text.slice(0, maxBytes).replaceAll("\u0000", "\uFFFD").toWellFormed()
   if (Buffer.byteLength(clean) <= maxBytes && clean.length === text.length) return clean
   const mark = "… (cut)"

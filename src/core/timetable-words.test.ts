@@ -16,6 +16,6 @@ test.each<[string, readonly Trigger[]]>([
       { kind: "at", at: at("10:00") },
     ],
   ],
-])("a timetable in words: %s", (words, triggers) => {
+])("a timetable is described as %s: %j", (words, triggers) => {
   assert.equal(timetableInWords({ ...timetableOf(aSchedule()), triggers }), words)
 })

@@ -1,11 +1,11 @@
 import { describeCron } from "./cron/describe.ts"
 import { formatInstant } from "./instant.ts"
 import { cronOf, type Timetable, type Trigger } from "./timetable.ts"
-import { timesIn } from "./unread-options.ts"
+import { readableTriggers } from "./unread-options.ts"
 
-/** When a schedule occurs, for people: each trigger's sentence, in the schedule's own zone. */
+/** When a schedule occurs, in English: one sentence per trigger, in the schedule's time zone. */
 export function timetableInWords(timetable: Timetable): string {
-  return timesIn(timetable.triggers)
+  return readableTriggers(timetable.triggers)
     .map((trigger) => triggerInWords(timetable, trigger))
     .join("; ")
 }

@@ -6,13 +6,13 @@ import { EARLIEST, type Instant, LATEST } from "./instant.ts"
 import type { UnreadOptions } from "./unread-options.ts"
 import { zoneNamed } from "./zone.ts"
 
-/** When a schedule occurs, as plain data; several triggers add up, and the same instant twice is one occurrence. */
+/** When a schedule occurs. Several triggers add up; an instant that two triggers share is one occurrence. */
 export interface Timetable {
   readonly id: string
   readonly triggers: readonly Trigger[]
   readonly timezone: string
   readonly dst: DstPolicy
-  /** What intervals count from when their trigger doesn't say: an instant that never moves, so they never drift. */
+  /** The instant that intervals count from if their trigger has no anchor. It never changes, so intervals never drift. */
   readonly anchor: Instant
   readonly startsAt: Instant | null
   readonly endsAt: Instant | null
@@ -22,12 +22,12 @@ export type Trigger =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Instant | null }
   | { readonly kind: "at"; readonly at: Instant }
-  /** Written without our checks, where a store lets others write: whoever plans it learns why it can't be. */
+  /** Written by SQL without our checks. Planning it fails with `why`. */
   | { readonly kind: "unreadable"; readonly why: string; readonly options?: UnreadOptions }
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The first nominal instant strictly after `after`. Preview and firing both ask here, so they can't disagree. */
+/** The first nominal instant strictly after `after`. Preview and firing both use this, so they can't disagree. */
 export function nextInTimetable(timetable: Timetable, after: Instant): Instant | null {
   return nextAmong(timetable, readTriggers(timetable), after)
 }
@@ -53,7 +53,7 @@ export function previousInTimetable(timetable: Timetable, before: Instant): Inst
   return previous >= (startsAt ?? EARLIEST) ? previous : null
 }
 
-/** How many nominal instants lie in (after, until]; counting stops at `limit`, so that no gap costs seconds. */
+/** The number of nominal instants in (after, until]. Counting stops at `limit`, so that no gap takes seconds. */
 export function countInTimetable(
   timetable: Timetable,
   after: Instant,
@@ -63,7 +63,7 @@ export function countInTimetable(
   const [only, ...more] = timetable.triggers
   if (only?.kind === "every" && more.length === 0)
     return Math.min(limit, countIntervals(timetable, only.everyMs, after, until))
-  // Read once for all steps: looking up the parsed form takes longer than a step.
+  // Parsed once for all steps: looking up the parsed form takes longer than a step.
   const triggers = readTriggers(timetable)
   let count = 0
   for (let at = nextAmong(timetable, triggers, after); at !== null && at <= until && count < limit; count++) {
@@ -79,11 +79,11 @@ function countIntervals(timetable: Timetable, everyMs: number, after: Instant, u
   return Math.round((last - first) / everyMs) + 1
 }
 
-/** A trigger in the form that is searched. */
+/** A trigger in the form that the search uses. */
 type ReadTrigger = Cron | Extract<Trigger, { kind: "at" }>
 
 function readTriggers(timetable: Timetable): readonly ReadTrigger[] {
-  // Also where no trigger needs the zone: everything that is shown of the schedule does.
+  // Checks the zone even if no trigger uses it, because everything that shows the schedule does.
   zoneNamed(timetable.timezone)
   return timetable.triggers.map((trigger) => readTrigger(timetable, trigger))
 }
@@ -103,16 +103,16 @@ function previousOf(trigger: ReadTrigger, before: Instant): Instant {
   return at >= beginningOf(trigger) ? at : -NEVER
 }
 
-/** An interval begins at its anchor: nothing comes before. */
+/** An interval has no occurrences before its anchor. */
 function beginningOf(cron: Cron): Instant {
   return (cron.kind === "interval" ? cron.anchor : null) ?? EARLIEST
 }
 
-/** What a trigger repeats by, in the form that search and words read. */
+/** A repeating trigger in the form that the search and the description use. */
 export function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
   if (trigger.kind === "cron") return compiled(timetable, trigger)
   if (trigger.kind === "unreadable") throw new BelfryError("BELFRY_SCHEDULE_INVALID", trigger.why)
-  // Only what was written without our checks: an interval that stands still would be searched for ever.
+  // Possible only in rows written by SQL without our checks. The search for an interval of 0 would never end.
   if (!(trigger.everyMs >= 1)) {
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Trigger ${JSON.stringify(trigger)} can't be read.`)
   }
@@ -125,8 +125,8 @@ function anchorOf(timetable: Timetable): Instant {
 }
 
 /**
- * Parsed forms by what they depend on. A hundred thousand schedules at "0 * * * *" share one; only `H` depends on the
- * schedule. Parsing costs 20 times a search, and the engine would otherwise parse at every fire.
+ * A cache of parsed expressions, by everything they depend on. A hundred thousand schedules at "0 * * * *" share one entry; only
+ * `H` depends on the schedule. Parsing costs as much as 20 searches, and would otherwise happen at every fire.
  */
 const parsed = new Map<string, Cron>()
 const PARSED_MAX = 10_000

@@ -2,13 +2,13 @@ import type { Json } from "./json.ts"
 import type { Trigger } from "./timetable.ts"
 
 /**
- * Options that somebody wrote without our checks (by SQL) and that can't all be read. They come with the triggers, so that no plan is
- * made and every edit that mends them is seen as one; they are no time by themselves.
+ * Options of a row written by SQL without our checks, some of which can't be read. They are kept among the triggers, so that the
+ * schedule is not planned and an edit that repairs them counts as a change. They are not a time.
  */
 export interface UnreadOptions {
-  /** All of them, as they are written. */
+  /** All options, as written. */
   readonly written: { readonly [option: string]: Json }
-  /** Those that can't be read. The others hold. */
+  /** The names of the options that can't be read. The others apply. */
   readonly unread: readonly string[]
 }
 
@@ -18,8 +18,10 @@ export function unreadOptionsIn(triggers: readonly { readonly kind: string }[]):
   return triggers.find(isProblem) ?? null
 }
 
-/** The triggers that say when. */
-export function timesIn<Some extends { readonly kind: string }>(triggers: readonly Some[]): readonly Some[] {
+/** The triggers without unreadable options. */
+export function readableTriggers<Some extends { readonly kind: string }>(
+  triggers: readonly Some[],
+): readonly Some[] {
   return triggers.filter((trigger) => !isProblem(trigger))
 }
 

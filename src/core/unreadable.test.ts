@@ -6,7 +6,7 @@ import { endUnreadable, unreadableRun, unreadableSchedule } from "./unreadable.t
 
 const WHY = "payload is no JSON"
 
-test("a schedule that can't be read has what is known of it, why the rest isn't, and else nothing", () => {
+test("an unreadable schedule has its known fields, lastError with the reason, and empty values for the rest", () => {
   const schedule = unreadableSchedule({ id: "report", version: 7, task: "send", tags: ["a"] }, WHY)
 
   assert.deepEqual(schedule, {
@@ -26,19 +26,19 @@ test("a schedule that can't be read has what is known of it, why the rest isn't,
   assert.deepInclude(unreadableSchedule({ id: "report", version: 7 }, WHY), { task: "", tags: [] })
 })
 
-test("what is known of it and isn't sound, or no part of a schedule, is left out", () => {
+test("invalid and unknown fields of an unreadable schedule are left out", () => {
   const known = { id: "report", version: 7, task: undefined, tags: 5, colour: "red" } as never
 
   assert.deepEqual(unreadableSchedule(known, WHY), unreadableSchedule({ id: "report", version: 7 }, WHY))
 })
 
-test("it fires nothing, and waits to be mended", () => {
+test("an unreadable schedule fires nothing and has no next run", () => {
   const schedule = unreadableSchedule({ id: "report", version: 7, nextRunAt: 5, coveredUntil: 0 }, WHY)
 
   assert.deepEqual(planFire(schedule, NO_FACTS, 10), planOf(schedule, { nextRunAt: null, lastError: WHY }))
 })
 
-test("a run that can't be read has what is known of it, why the rest isn't, and else nothing", () => {
+test("an unreadable run has its known fields, an error with the reason, and empty values for the rest", () => {
   assert.deepEqual(unreadableRun({ id: "r1", task: "send", createdAt: 5, completedAt: null }, WHY), {
     ...{ id: "r1", task: "send", createdAt: 5, error: WHY, state: "failed", triggeredBy: "api" },
     ...{ payload: null, priority: 0, scheduleId: null, scheduledFor: null, parentId: null },
@@ -51,7 +51,7 @@ test("a run that can't be read has what is known of it, why the rest isn't, and 
   assert.equal(unreadableRun({ id: "r1" }, WHY).task, "")
 })
 
-test("a run that can't be read fails for good, by the attempt that found out", () => {
+test("an unreadable run fails without a retry in the attempt that claimed it", () => {
   assert.deepEqual(endUnreadable({ id: "r1", attempt: 3 }, WHY), {
     ...{ runId: "r1", ifState: "running", ifAttempt: 3 },
     ...{ state: "failed", claimableInMs: null, failures: 1, lost: 0, outcome: "failed" },

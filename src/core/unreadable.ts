@@ -1,27 +1,27 @@
 import type { Run, RunChange } from "./run.ts"
 import { NO_PROGRESS, NO_RUNS, type Schedule } from "./schedule.ts"
-import { assertSoundRun, assertSoundSchedule, DATE_MAX } from "./sound.ts"
+import { assertValidRun, assertValidSchedule, DATE_MAX } from "./valid-records.ts"
 
 /**
- * A schedule that can't be read whole: what of it can be, and why the rest can't. It is due like any other, its plan says why
- * nothing comes of it, and then it waits for somebody to mend it.
+ * A schedule that can't be read completely: the parts that can be read, and why the rest can't. It is due like any
+ * other. Its plan stores `why` as `lastError`, and the schedule then waits until it is repaired.
  */
 export function unreadableSchedule(
   known: Pick<Schedule, "id" | "version"> & Partial<Schedule>,
   why: string,
 ): Schedule {
-  const base = { ...NOTHING_SAID, id: known.id, version: UNREADABLE_VERSION }
-  const sound = soundPartsOf<Schedule>(known, base, assertSoundSchedule)
+  const base = { ...BLANK_SCHEDULE, id: known.id, version: UNREADABLE_VERSION }
+  const sound = soundPartsOf<Schedule>(known, base, assertValidSchedule)
   return { ...sound, triggers: [{ kind: "unreadable", why }], lastError: why }
 }
 
 /**
- * The version of a schedule whose version can't be read. Stores count from 1, and take this one for any that isn't a number: so
- * the schedule can be planned, replaced and deleted, and the next change gives it a version of its own.
+ * Stands for a version that can't be read. Stores count from 1, and match this value with any version that is not a number. So
+ * the schedule can be planned, replaced and deleted, and the next change gives it a proper version.
  */
 export const UNREADABLE_VERSION = 0
 
-const NOTHING_SAID: Omit<Schedule, "id" | "version"> = {
+const BLANK_SCHEDULE: Omit<Schedule, "id" | "version"> = {
   revision: 1,
   createdAt: 0,
   updatedAt: 0,
@@ -53,25 +53,25 @@ const NOTHING_SAID: Omit<Schedule, "id" | "version"> = {
   ...NO_RUNS,
 }
 
-/** A run that can't be read whole: what of it can be, and why the rest can't, as its error. */
+/** A run that can't be read completely: the parts that can be read, and as its error why the rest can't. */
 export function unreadableRun(known: Pick<Run, "id"> & Partial<Run>, why: string): Run {
   const placed = { ...known }
-  for (const name of ORDERS) {
+  for (const name of SORT_FIELDS) {
     const at = known[name] ?? null
     if (at !== null) placed[name] = withinDates(Number(at))
   }
-  const sound = soundPartsOf<Run>(placed, { ...NOTHING_KNOWN, id: known.id }, assertSoundRun)
+  const sound = soundPartsOf<Run>(placed, { ...BLANK_RUN, id: known.id }, assertValidRun)
   return { ...sound, error: sound.error ?? why }
 }
 
-/** Lists are in these orders, and go on behind the last run of a page: an instant out of reach must stay at its end of the list. */
-const ORDERS = ["createdAt", "scheduledFor", "completedAt"] as const
+/** Lists are sorted by these fields, and a page continues after its last run. So an instant out of range stays at its end. */
+const SORT_FIELDS = ["createdAt", "scheduledFor", "completedAt"] as const
 
 function withinDates(at: number): number {
   return Math.max(-DATE_MAX, Math.min(at, DATE_MAX))
 }
 
-const NOTHING_KNOWN: Omit<Run, "id"> = {
+const BLANK_RUN: Omit<Run, "id"> = {
   task: "",
   payload: null,
   priority: 0,
@@ -105,7 +105,7 @@ const NOTHING_KNOWN: Omit<Run, "id"> = {
   attempts: [],
 }
 
-/** The parts that are sound by themselves; the base's in place of the others. */
+/** The base record with every known part that is sound. */
 function soundPartsOf<T extends object>(known: Partial<T>, base: T, assertSound: (record: T) => void): T {
   const parts = Object.entries(known).filter(([name, value]) => {
     if (value === undefined || !(name in base)) return false
@@ -113,14 +113,14 @@ function soundPartsOf<T extends object>(known: Partial<T>, base: T, assertSound:
       assertSound({ ...base, [name]: value })
       return true
     } catch {
-      // Whatever is wrong with it: that is told with the record.
+      // The record's error says what is wrong.
       return false
     }
   })
   return { ...base, ...Object.fromEntries(parts) }
 }
 
-/** The end of a run that was given out and can't be read: nobody could perform it. */
+/** Ends a claimed run that can't be read, because no worker could perform it. */
 export function endUnreadable(
   run: { readonly id: string; readonly attempt: number },
   why: string,

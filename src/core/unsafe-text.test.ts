@@ -4,27 +4,30 @@ import { printableJson, UNSAFE } from "./unsafe-text.ts"
 test.each([
   ["NUL", "\u0000"],
   ["escape", "\u001b"],
-  ["the last of C0", "\u001f"],
+  ["the last C0 character", "\u001f"],
   ["DEL", "\u007f"],
-  ["the last of C1", "\u009f"],
+  ["the last C1 character", "\u009f"],
   ["the Arabic letter mark", "\u061c"],
-  ["a space without width", "\u200b"],
+  ["a zero-width space", "\u200b"],
   ["a right-to-left mark", "\u200f"],
   ["a line separator", "\u2028"],
   ["a right-to-left override", "\u202e"],
   ["a left-to-right isolate", "\u2066"],
   ["the end of an isolate", "\u2069"],
   ["a byte order mark", "\ufeff"],
-  ["half of a character", "\ud83d"],
-])("%s acts on a terminal; as an escape in JSON it means the same", (_, character) => {
-  const json = printableJson(`"a${character}b"`)
+  ["a lone surrogate", "\ud83d"],
+])(
+  "%s, which can control a terminal, is printed as an escape with the same value in JSON",
+  (_, character) => {
+    const json = printableJson(`"a${character}b"`)
 
-  assert.match(json, /^"a\\u[0-9a-f]{4}b"$/)
-  assert.equal(JSON.parse(json), `a${character}b`)
-  assert.equal(`a${character}b`.replace(UNSAFE, "?"), "a?b")
-})
+    assert.match(json, /^"a\\u[0-9a-f]{4}b"$/)
+    assert.equal(JSON.parse(json), `a${character}b`)
+    assert.equal(`a${character}b`.replace(UNSAFE, "?"), "a?b")
+  },
+)
 
-test("all else is printed as it is, and so are the lines of the JSON", () => {
+test("all other characters and the line breaks of the JSON are printed unchanged", () => {
   const json = '{\n  "name": "Zoë 😀\u00a0 ~"\n}'
 
   assert.equal(printableJson(json), json)

@@ -2,7 +2,7 @@ import { assert, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
 import { isShortZoneName, zoneNamed } from "./zone.ts"
 
-test("a zone is read once, but not every spelling of its name is kept for ever", () => {
+test("zones are cached by the spelling of their name, and the cache is limited", () => {
   const spelt = (index: number) =>
     `America/${[..."indianapolis"].map((letter, at) => ((index >> at) & 1 ? letter.toUpperCase() : letter)).join("")}`
   const first = zoneNamed(spelt(0))
@@ -14,7 +14,7 @@ test("a zone is read once, but not every spelling of its name is kept for ever",
   assert.notEqual(zoneNamed(spelt(0)), first)
 })
 
-test("names are taken in any case", () => {
+test("the name of a zone is accepted in any case", () => {
   assert.equal(zoneNamed("europe/BERLIN").spanAt(0).offset, zoneNamed("Europe/Berlin").spanAt(0).offset)
 })
 
@@ -33,7 +33,7 @@ test.each([
   assert.equal(zoneNamed(name).name, name)
 })
 
-const NO_ZONES = [
+const NOT_ZONES = [
   "PST",
   "BST",
   "CST",
@@ -60,8 +60,8 @@ const NO_ZONES = [
   "E\u017fT",
 ]
 
-for (const name of NO_ZONES) {
-  test(`${JSON.stringify(name.slice(0, 20))} is no zone, and the error says what one looks like`, () => {
+for (const name of NOT_ZONES) {
+  test(`${JSON.stringify(name.slice(0, 20))} is refused as a zone, and the error gives an example of a name`, () => {
     const error = thrownBy(() => zoneNamed(name))
 
     assert.equal(error.code, "BELFRY_TIMEZONE_UNKNOWN")
@@ -74,11 +74,11 @@ for (const name of NO_ZONES) {
   })
 }
 
-test("a name that ICU knows, but the tz database doesn't, is refused as no IANA name", () => {
+test("a name that ICU knows but the tz database doesn't is refused as not an IANA name", () => {
   assert.equal((thrownBy(() => zoneNamed("PST")).cause as Error).message, "not an IANA name")
 })
 
-test("a name of any length is refused, and not repeated in the error", () => {
+test("an unknown name of 10,000,000 characters is refused, and the error doesn't repeat it in full", () => {
   for (const text of ["a", "a/", "/"]) {
     const name = Buffer.alloc(10_000_000, text).toString()
 
@@ -88,13 +88,13 @@ test("a name of any length is refused, and not repeated in the error", () => {
   }
 })
 
-test("a zone that isn't text is no zone", () => {
+test("a zone that isn't text is refused", () => {
   for (const name of [null, undefined, 7, {}] as unknown as string[]) {
     assert.equal(thrownBy(() => zoneNamed(name)).code, "BELFRY_TIMEZONE_UNKNOWN")
   }
 })
 
-test("names without a slash count only if tzdata has them", () => {
+test("a name without a slash is a short zone name only if tzdata has it", () => {
   assert.isTrue(isShortZoneName("est5edt"))
   assert.isFalse(isShortZoneName("PST"))
 })

@@ -9,11 +9,11 @@ test("a wall time is the instant plus the offset of its span", () => {
   assert.equal(berlin.spanAt(at("2026-07-15T12:00:00Z")).offset, 2 * HOUR)
 })
 
-test("a span contains the instant it was asked for, and ends where the next one begins", () => {
+test("a span contains the given instant and ends where the next span begins", () => {
   const zone = zoneNamed("America/New_York")
 
   let span = zone.spanAt(at("2025-06-01T00:00:00Z"))
-  for (let hops = 0; hops < 10; hops++) {
+  for (let step = 0; step < 10; step++) {
     const following = zone.spanAt(span.until)
     assert.equal(following.from, span.until)
     assert.equal(zone.spanAt(following.from), following)
@@ -22,7 +22,7 @@ test("a span contains the instant it was asked for, and ends where the next one 
   }
 })
 
-test("the spans of a year are found once", () => {
+test("the spans of a year are computed once and reused", () => {
   const zone = zoneNamed("America/New_York")
 
   const winter = zone.spanAt(at("2026-01-15T12:00:00Z"))
@@ -32,7 +32,7 @@ test("the spans of a year are found once", () => {
   assert.equal(zone.spanAt(at("2026-07-15T12:00:00Z")), summer)
 })
 
-test("a gap: the wall time seen last lies below the first of the new span", () => {
+test("at a gap, the last wall time seen is before the first wall time of the new span", () => {
   const span = zoneNamed("Europe/Berlin").spanAt(at("2026-03-29T01:00:00Z"))
 
   assert.equal(span.from, at("2026-03-29T01:00:00Z"))
@@ -40,7 +40,7 @@ test("a gap: the wall time seen last lies below the first of the new span", () =
   assert.equal(wall(span.from + span.offset), "2026-03-29T03:00:00")
 })
 
-test("an overlap: the wall time seen last lies above the first of the new span", () => {
+test("at an overlap, the last wall time seen is after the first wall time of the new span", () => {
   const span = zoneNamed("Europe/Berlin").spanAt(at("2026-10-25T01:00:00Z"))
 
   assert.equal(span.from, at("2026-10-25T01:00:00Z"))
@@ -48,14 +48,14 @@ test("an overlap: the wall time seen last lies above the first of the new span",
   assert.equal(wall(span.from + span.offset), "2026-10-25T02:00:00")
 })
 
-test("before an overlap the span knows from when on its wall times come again", () => {
+test("the span before an overlap has the wall time from which its wall times repeat", () => {
   const before = zoneNamed("Europe/Berlin").spanAt(at("2026-10-25T00:59:59Z"))
 
   assert.equal(wall(before.repeatsFrom), "2026-10-25T02:00:00")
   assert.equal(wall(before.until + before.offset), "2026-10-25T03:00:00")
 })
 
-test("before a gap nothing comes again: the later span begins above the earlier one's end", () => {
+test("the span before a gap has no wall times that repeat", () => {
   const before = zoneNamed("Europe/Berlin").spanAt(at("2026-03-29T00:59:59Z"))
 
   assert.isAtLeast(before.repeatsFrom, before.until + before.offset)
@@ -63,14 +63,19 @@ test("before a gap nothing comes again: the later span begins above the earlier 
 
 test.each([
   [
-    "Australia/Lord_Howe moves its clocks by half an hour",
+    "Australia/Lord_Howe moves its clocks back by half an hour",
     "Australia/Lord_Howe",
     "2026-04-04T15:00:00Z",
     -30,
   ],
-  ["Australia/Lord_Howe moves them back by half an hour", "Australia/Lord_Howe", "2026-10-03T15:30:00Z", 30],
   [
-    "Pacific/Chatham is 45 minutes off the hour and changes by one",
+    "Australia/Lord_Howe moves its clocks forward by half an hour",
+    "Australia/Lord_Howe",
+    "2026-10-03T15:30:00Z",
+    30,
+  ],
+  [
+    "Pacific/Chatham, at an offset of 12 h 45 min, changes by one hour",
     "Pacific/Chatham",
     "2026-09-26T14:00:00Z",
     60,
@@ -84,12 +89,12 @@ test.each([
   ["America/Sao_Paulo repeated the hour before midnight", "America/Sao_Paulo", "2018-02-18T02:00:00Z", -60],
   ["Asia/Beirut skips midnight", "Asia/Beirut", "2022-03-26T22:00:00Z", 60],
   [
-    "Europe/Dublin has its negative summer time the right way round",
+    "Europe/Dublin, whose winter time is a negative summer time, moves its clocks forward in spring",
     "Europe/Dublin",
     "2026-03-29T01:00:00Z",
     60,
   ],
-  ["Africa/Casablanca goes back for Ramadan", "Africa/Casablanca", "2026-02-15T02:00:00Z", -60],
+  ["Africa/Casablanca moves its clocks back for Ramadan", "Africa/Casablanca", "2026-02-15T02:00:00Z", -60],
 ])("%s", (_title, name, instant, minutes) => {
   const zone = zoneNamed(name)
 
@@ -99,7 +104,7 @@ test.each([
   assert.equal(span.offset - zone.spanAt(at(instant) - SECOND).offset, minutes * MINUTE)
 })
 
-test("Apia's skipped day is a gap as long as a day", () => {
+test("the skipped day of Pacific/Apia is a gap of 24 hours", () => {
   const span = zoneNamed("Pacific/Apia").spanAt(at("2011-12-30T10:00:00Z"))
 
   assert.equal(wall(span.seenUntil), "2011-12-30T00:00:00")
@@ -119,14 +124,14 @@ test.each([
   ["Asia/Beirut", "2022-03-26T22:00:00Z", "2022-03-27T00:30:00", false],
   ["Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T02:30:00", false],
   ["Europe/Berlin", "2026-10-25T01:00:00Z", "2026-10-25T02:30:00", false],
-])("%s, which changed its clock at %s, left out the day of %s: %s", (name, change, wallTime, expected) => {
+])("for %s, which changed its clock at %s, isDayLeftOut of %s is %s", (name, change, wallTime, expected) => {
   const span = zoneNamed(name).spanAt(at(change))
 
   assert.equal(span.from, at(change))
   assert.equal(isDayLeftOut(span, at(`${wallTime}Z`)), expected)
 })
 
-test("a gap longer than a day leaves out only the days that it covers whole", () => {
+test("a gap longer than a day leaves out only the days that it covers completely", () => {
   const gap = { from: 0, until: DAY, offset: 3 * DAY + HOUR, seenUntil: DAY - HOUR, repeatsFrom: Infinity }
 
   assert.deepEqual(
@@ -135,7 +140,7 @@ test("a gap longer than a day leaves out only the days that it covers whole", ()
   )
 })
 
-test("offsets before zones were agreed keep their seconds", () => {
+test("offsets from before standard time keep their seconds", () => {
   assert.equal(
     zoneNamed("America/New_York").spanAt(at("1880-01-01T00:00:00Z")).offset,
     -(4 * HOUR + 56 * MINUTE + 2 * SECOND),
@@ -151,7 +156,7 @@ test("changes a week apart are both found", () => {
   assert.equal(summer.until, at("2000-10-15T01:00:00Z"))
 })
 
-test("the edge of a year is neither a gap nor an overlap", () => {
+test("the start of a year is neither a gap nor an overlap", () => {
   const span = zoneNamed("Asia/Kolkata").spanAt(at("2026-01-01T00:00:00Z"))
 
   assert.equal(span.from, at("2026-01-01T00:00:00Z"))
@@ -159,15 +164,15 @@ test("the edge of a year is neither a gap nor an overlap", () => {
   assert.equal(span.repeatsFrom, Number.POSITIVE_INFINITY)
 })
 
-test("a gap at the very edge of a year is still a gap", () => {
-  // Lisbon's clocks had been 36 min 45 s behind Greenwich until then.
+test("a gap at the start of a year is found", () => {
+  // Until then Lisbon's clocks were 36 min 45 s behind Greenwich.
   const span = zoneNamed("Europe/Lisbon").spanAt(at("1912-01-01T00:00:00Z"))
 
   assert.equal(wall(span.seenUntil), "1911-12-31T23:23:15")
   assert.equal(wall(span.from + span.offset), "1912-01-01T00:00:00")
 })
 
-test("an overlap that reaches over the edge of a year is known on both sides", () => {
+test("an overlap across the start of a year is found from both years", () => {
   // At midnight local time, 23:33:04 UTC, the clocks of São Tomé went back by more than an hour.
   const zone = zoneNamed("Africa/Sao_Tome")
   const before = zone.spanAt(at("1883-12-31T23:33:03Z"))
@@ -188,14 +193,14 @@ test("UTC has one span, which never ends", () => {
   }
 })
 
-test("rules of today go on in the far future", () => {
+test("the current rules of a zone apply in the far future", () => {
   const berlin = zoneNamed("Europe/Berlin")
 
   assert.equal(berlin.spanAt(at("9000-07-01T00:00:00Z")).offset, 2 * HOUR)
   assert.equal(berlin.spanAt(LATEST).offset, HOUR)
 })
 
-test("the first and the last instant there are have spans", () => {
+test("the earliest and the latest instant have spans", () => {
   for (const name of ["Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin"]) {
     for (const instant of [EARLIEST, EARLIEST + DAY, LATEST - DAY, LATEST]) {
       const span = zoneNamed(name).spanAt(instant)
@@ -204,7 +209,7 @@ test("the first and the last instant there are have spans", () => {
   }
 })
 
-test("beyond the last instant there is, the last span goes on", () => {
+test("the last span continues after the latest instant", () => {
   const berlin = zoneNamed("Europe/Berlin")
 
   assert.equal(berlin.spanAt(LATEST + 1), berlin.spanAt(LATEST))
@@ -214,7 +219,7 @@ function at(text: string): number {
   return Date.parse(text)
 }
 
-/** A wall time as a clock on the wall shows it. */
+/** The text of a wall time, such as 2026-03-29T02:00:00. */
 function wall(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19)
 }

@@ -3,11 +3,11 @@ import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
 import { plain } from "./shown.ts"
 
 /**
- * Wall time and instants: the only module that knows time zones.
+ * Wall time and instants. The only module that knows time zones.
  *
- * A wall time is the number of milliseconds the same digits would have in UTC, so that `wall = instant + offset`.
- * A zone is a sequence of spans of constant offset. Reading one from `Intl` costs about 1.4 µs an instant and a cron
- * search would need dozens, so the spans of a year are found once (about 0.4 ms) and kept.
+ * A wall time is the number of milliseconds that the same digits have in UTC, so `wall = instant + offset`.
+ * A zone is a sequence of spans of constant offset. Reading an offset from `Intl` takes about 1.4 µs, and a cron search
+ * would need dozens of them. So the spans of a year are computed once (about 0.4 ms) and cached.
  */
 export interface Zone {
   readonly name: string
@@ -15,23 +15,23 @@ export interface Zone {
   spanAt(instant: Instant): Span
 }
 
-/** A stretch of time in which a zone keeps one offset; years are cut apart, so neighbours may have the same one. */
+/** A period in which a zone has one offset. Spans end with the year, so neighbouring spans may have the same offset. */
 export interface Span {
   readonly from: Instant
   readonly until: Instant
   readonly offset: number
   /**
-   * The latest wall time shown before this span began. Below the span's first wall time: the clock jumped forward and
-   * skipped what lies between (a gap). Above it: the clock went back and shows what lies between again (an overlap).
+   * The latest wall time shown before this span. If it is below the span's first wall time, the clock jumped forward and
+   * skipped the times between (a gap). If it is above, the clock went back and shows the times between again (an overlap).
    */
   readonly seenUntil: number
-  /** Wall times of this span at or after this one will be shown again by a later span. */
+  /** A later span shows the wall times of this span from here on again. */
   readonly repeatsFrom: number
 }
 
 /**
- * Whether the zone left out the whole calendar day of this wall time as the span began: the gap covers it from midnight to
- * midnight, as Pacific/Apia's covers 30 December 2011. A day of which the clock showed a part isn't left out.
+ * Whether the gap before the span covers the whole calendar day of this wall time, from midnight to midnight, as in
+ * Pacific/Apia on 30 December 2011. A day that the clock showed in part is not left out.
  */
 export function isDayLeftOut(span: Span, wall: number): boolean {
   const midnight = Math.floor(wall / DAY) * DAY
@@ -40,18 +40,18 @@ export function isDayLeftOut(span: Span, wall: number): boolean {
 
 const zones = new Map<string, Zone>()
 
-/** The zone of that IANA name; an unknown name is a mistake. */
+/** The zone with this IANA name. Throws if the name is unknown. */
 export function zoneNamed(name: string): Zone {
   const known = zones.get(name)
   if (known) return known
   const zone = isUtc(name) ? utc(name) : spansOf(name, formatterOf(name))
-  // Names are accepted in any case, so the cache could otherwise be grown without end from outside.
+  // Names are accepted in any case, so without a limit callers could grow the cache without end.
   if (zones.size > 2_000) zones.clear()
   zones.set(name, zone)
   return zone
 }
 
-/** Tzdata names without a slash. ICU knows more ("BST" is Dhaka to it), but they are guesses, not IANA names. */
+/** Tzdata names without a slash. ICU accepts more ("BST" as Dhaka), but they are guesses, not IANA names. */
 const SHORT_NAMES = new Set(
   (
     "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran " +
@@ -66,11 +66,11 @@ export function isShortZoneName(name: string): boolean {
   return SHORT_NAMES.has(name.toUpperCase())
 }
 
-/** Twice the longest IANA name: nothing longer is worth a look. */
+/** Twice the length of the longest IANA name. */
 const NAME_MAX = 64
 
 function formatterOf(name: string): Intl.DateTimeFormat {
-  // Newer runtimes take "+01:00" as a zone; a fixed offset knows no DST, and what runs on Node 26 must run on 20.
+  // Newer runtimes accept "+01:00". A fixed offset has no DST, and a schedule that works on Node 26 must work on Node 20.
   const isIana =
     typeof name === "string" &&
     name.length <= NAME_MAX &&
@@ -114,7 +114,7 @@ function utc(name: string): Zone {
 
 function spansOf(name: string, formatter: Intl.DateTimeFormat): Zone {
   const years = new Map<number, readonly Span[]>()
-  // Most searches stay where the last one was: remembering it makes the common case two comparisons.
+  // Most searches use the same span as the last one. Keeping it makes the common case two comparisons.
   let last: Span | undefined
 
   function spanAt(instant: Instant): Span {
@@ -132,9 +132,9 @@ function spansOf(name: string, formatter: Intl.DateTimeFormat): Zone {
   return { name, spanAt }
 }
 
-/** No two changes of any zone lie closer than 3.99 days (Freetown, 1939), so a step this short misses none. */
+/** No zone has two changes closer than 3.99 days (Freetown, 1939), so a step this short misses none. */
 const STEP = 3.5 * DAY
-/** An overlap near New Year reaches into the next year: look this far over the edges, then cut. */
+/** An overlap near New Year reaches into the next year. So the search covers this much more on both sides, then cuts. */
 const MARGIN = 3 * DAY
 
 function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Span[] {
@@ -142,7 +142,7 @@ function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Spa
   const until = startOfYear(year + 1)
   const stretches = constantStretches(formatter, from - MARGIN, until + MARGIN)
 
-  // A stretch in the margin becomes a span that no instant is in.
+  // A stretch inside the margin becomes a span that contains no instant.
   return stretches.map((stretch, index) => {
     const start = Math.max(stretch.from, from)
     const seen = Math.max(...stretches.slice(0, index).map((earlier) => earlier.until + earlier.offset))
@@ -150,7 +150,7 @@ function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Spa
       from: start,
       until: Math.min(stretch.until, until),
       offset: stretch.offset,
-      // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
+      // A cut at New Year is not a clock change: no gap begins there, but an overlap may continue across it.
       seenUntil: stretch.from < from ? Math.max(seen, start + stretch.offset) : seen,
       repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
     }
@@ -197,9 +197,9 @@ function firstSecondWith(
   return after * SECOND
 }
 
-/** Wall minus instant, in milliseconds. The format is fixed: "3/29/2026, 03:00:00". */
+/** Wall time minus instant, in milliseconds. The format is fixed: "3/29/2026, 03:00:00". */
 function offsetAt(formatter: Intl.DateTimeFormat, instant: Instant): number {
-  // Before year 1 the formatter would need an era; offsets don't change there.
+  // Before year 1 the formatter would need an era. Offsets don't change there.
   const clamped = Math.max(instant, EARLIEST + 2 * DAY)
   const [month, day, year, hour, minute, second] = formatter.format(clamped).split(/\D+/).map(Number) as [
     number,

@@ -1,30 +1,30 @@
 import type { Clock } from "../runtime/clock.ts"
 
-/** One timer, to the earliest of the instants it was set for since it last rang. */
+/** One timer. It calls back at the earliest of the times that were set since its last call. */
 export class Alarm {
   readonly #clock: Clock
-  readonly #onRing: () => void
+  readonly #callback: () => void
   #at = Number.POSITIVE_INFINITY
-  #cancel: () => void = () => undefined
+  #cancelTimer: () => void = () => undefined
 
-  constructor(clock: Clock, onRing: () => void) {
+  constructor(clock: Clock, callback: () => void) {
     this.#clock = clock
-    this.#onRing = onRing
+    this.#callback = callback
   }
 
   /** By the monotonic clock. */
   setFor(at: number): void {
     if (at >= this.#at) return
-    this.#cancel()
+    this.#cancelTimer()
     this.#at = at
-    this.#cancel = this.#clock.setTimer(Math.max(0, at - this.#clock.monotonic()), () => {
+    this.#cancelTimer = this.#clock.setTimer(Math.max(0, at - this.#clock.monotonic()), () => {
       this.#at = Number.POSITIVE_INFINITY
-      this.#onRing()
+      this.#callback()
     })
   }
 
-  callOff(): void {
-    this.#cancel()
+  cancel(): void {
+    this.#cancelTimer()
     this.#at = Number.POSITIVE_INFINITY
   }
 }

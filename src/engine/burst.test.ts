@@ -8,7 +8,7 @@ test.each([
   [200, 400],
   [500, 1_000],
   [100_000, 1_000],
-])("%i at one instant are fired %s ms before it", (count, leadMs) => {
+])("%i schedules of one instant are fired %s ms ahead of it", (count, leadMs) => {
   assert.deepEqual(burstOf(5_000, count), leadMs === null ? null : { at: 5_000, leadMs })
 })
 
@@ -20,10 +20,10 @@ test.each([
   [4_999, 1],
   [5_000, 0],
   [9_000, 0],
-])("at %d one looks %i ms ahead to a burst at 5000", (now, aheadMs) => {
+])("at %d, schedules are read %i ms ahead for a burst at 5000", (now, aheadMs) => {
   assert.equal(aheadMsTo({ at: 5_000, leadMs: 1_000 }, now), aheadMs)
 })
 
-test("without a burst nobody looks ahead", () => {
+test("without a burst no schedules are read ahead", () => {
   assert.equal(aheadMsTo(null, 4_999), 0)
 })

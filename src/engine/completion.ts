@@ -3,7 +3,7 @@ import type { Run, RunChange } from "../core/run.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 
-/** A run's end inside the task's own transaction: with the task's writes it is there, without them it isn't. */
+/** A run's end inside the task's own transaction: it is committed or rolled back together with the task's writes. */
 export class Completion {
   readonly #run: Run
   readonly #store: Store
@@ -14,30 +14,30 @@ export class Completion {
     this.#store = store
   }
 
-  get wasAsked(): boolean {
+  get wasCalled(): boolean {
     return this.#change !== null
   }
 
-  /** `change` is what the same result would make of the run if the task returned it. */
+  /** `change` is the change that the same result would cause if the task returned it. */
   async make(transaction: unknown, change: RunChange): Promise<void> {
     if (!isTransactional(this.#store)) {
       throw new BelfryError(
         "BELFRY_STORE_UNFIT",
-        "This store has no transactions that a task could write in: return the result instead of calling complete().",
+        "This store can't complete a run inside a transaction of the task. Return the result instead of calling complete().",
       )
     }
     const answer = accepted((await this.#store.within(transaction).transition([change]))[0]!)
-    // Thrown into the task, so that its transaction is rolled back: another attempt has the run, or somebody ended it.
+    // Another attempt holds the run, or it has been ended. The error makes the task roll its transaction back.
     if (answer.outcome !== "done") {
       throw new BelfryError(
         "BELFRY_RUN_STATE",
-        `Run "${this.#run.id}" is no longer this attempt's to complete. Roll the transaction back.`,
+        `Run "${this.#run.id}" is no longer held by this attempt. Roll the transaction back.`,
       )
     }
     this.#change = change
   }
 
-  /** The end, if it was committed; asked after the task's end. */
+  /** The change, if it was committed. Called after the task has ended. */
   async committed(): Promise<RunChange | null> {
     if (this.#change === null) return null
     const page = { orderBy: "createdAt", after: null, limit: 1 } as const

@@ -9,30 +9,30 @@ import type { Events } from "./events.ts"
 import { Loop } from "./loop.ts"
 
 const PAGE = 500
-/** Others may edit schedules all the time, and each edit is a hint to every process. */
+/** Limits reads: schedules may be edited all the time, and each edit sends a hint to every process. */
 const READ_EVERY_MS = 1_000
-/** A schedule that is gone for longer was deleted: a store notices within this time that it has lost something. */
-const GONE_KEPT_MS = 5 * MINUTE
+/** A schedule that is missing for longer was deleted: a store that lost data notices it within this time. */
+const MISSING_KEPT_MS = 5 * MINUTE
 
 /**
- * The stored schedules that this process declares, as last seen: what it goes on with if they can't be read any more. Read
- * again at every hint about schedules and at every poll, so that a pause made by somebody else is honoured then, too. A store
- * that has lost them gets them back.
+ * The stored schedules that this process declares, as last read. The process goes on with them if they can't be read any more.
+ * They are read again at every hint about schedules and at every poll, so that a pause made elsewhere is honoured then, too. If
+ * the store has lost them, they are stored again.
  */
 export class DeclaredSchedules {
   readonly #store: Store
   readonly #clock: Clock
   readonly #seen = new Map<string, Schedule>()
-  /** Not there any more, since when by our own clock: deleted, or lost by a store that says so only after several polls. */
-  readonly #gone = new Map<string, { readonly schedule: Schedule; readonly since: number }>()
+  /** Missing schedules, and since when by the monotonic clock: deleted, or lost by a store that reports it only polls later. */
+  readonly #missing = new Map<string, { readonly schedule: Schedule; readonly since: number }>()
   readonly #loop: Loop
   readonly #onRead: (schedules: readonly Schedule[]) => void
   #ids: readonly string[] = []
   #isToRestore = false
-  #isResting = false
-  /** Somebody changed them during the rest. */
+  #isThrottled = false
+  /** A hint came while reads were throttled. */
   #isWoken = false
-  #endRest = () => {}
+  #endThrottle = () => {}
 
   constructor(context: DeclaredSchedulesContext) {
     const { logger, events } = context
@@ -45,8 +45,7 @@ export class DeclaredSchedules {
       turn: () => this.#read(),
       onFault(error, count) {
         const facts = { component: "declared", error: describeThrown(error) }
-        if (count === 1)
-          logger.warn(facts, "Declared schedules can't be read; what was last seen of them stands")
+        if (count === 1) logger.warn(facts, "Declared schedules can't be read; using them as last read")
         events.error(error, "declared")
       },
     })
@@ -57,13 +56,13 @@ export class DeclaredSchedules {
     if (ids.length > 0) this.#loop.start()
   }
 
-  /** Somebody may have changed them. */
+  /** The stored schedules may have changed. */
   wake(): void {
-    if (this.#isResting) this.#isWoken = true
+    if (this.#isThrottled) this.#isWoken = true
     else this.#loop.wake()
   }
 
-  /** The store may have lost them. */
+  /** The store may have lost the schedules. */
   restore(): void {
     this.#isToRestore = true
     this.#loop.wake()
@@ -71,7 +70,7 @@ export class DeclaredSchedules {
 
   async stop(): Promise<void> {
     await this.#loop.stop()
-    this.#endRest()
+    this.#endThrottle()
   }
 
   get seen(): Iterable<Schedule> {
@@ -86,7 +85,7 @@ export class DeclaredSchedules {
   }
 
   async #read(): Promise<number> {
-    this.#rest()
+    this.#throttle()
     if (this.#isToRestore) await this.#putBack()
     const found: Schedule[] = []
     for (let start = 0; start < this.#ids.length; start += PAGE) {
@@ -98,11 +97,11 @@ export class DeclaredSchedules {
     return Number.POSITIVE_INFINITY
   }
 
-  #rest(): void {
-    this.#endRest()
-    this.#isResting = true
-    this.#endRest = this.#clock.setTimer(READ_EVERY_MS, () => {
-      this.#isResting = false
+  #throttle(): void {
+    this.#endThrottle()
+    this.#isThrottled = true
+    this.#endThrottle = this.#clock.setTimer(READ_EVERY_MS, () => {
+      this.#isThrottled = false
       if (this.#isWoken) this.#loop.wake()
       this.#isWoken = false
     })
@@ -110,18 +109,18 @@ export class DeclaredSchedules {
 
   #note(found: readonly Schedule[]): void {
     const now = this.#clock.monotonic()
-    for (const [id, schedule] of this.#seen) this.#gone.set(id, { schedule, since: now })
+    for (const [id, schedule] of this.#seen) this.#missing.set(id, { schedule, since: now })
     this.#seen.clear()
     for (const schedule of found) this.#seen.set(schedule.id, schedule)
-    for (const [id, { since }] of this.#gone)
-      if (this.#seen.has(id) || now - since > GONE_KEPT_MS) this.#gone.delete(id)
+    for (const [id, { since }] of this.#missing)
+      if (this.#seen.has(id) || now - since > MISSING_KEPT_MS) this.#missing.delete(id)
   }
 
-  /** As last seen, so that a pause and what is owed since are kept. One that is stored is left as it is. */
+  /** Stores them as last read, so that a pause and owed occurrences are kept. A schedule that exists is left as it is. */
   async #putBack(): Promise<void> {
-    const gone = [...this.#gone.values()].map(({ schedule }) => schedule)
-    for (const schedule of [...gone, ...this.#seen.values()]) await this.#store.putSchedule(schedule, null)
-    this.#gone.clear()
+    const missing = [...this.#missing.values()].map(({ schedule }) => schedule)
+    for (const schedule of [...missing, ...this.#seen.values()]) await this.#store.putSchedule(schedule, null)
+    this.#missing.clear()
     this.#isToRestore = false
   }
 }
@@ -132,6 +131,6 @@ export interface DeclaredSchedulesContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
-  /** All that are there, as just read. */
+  /** Called after each read with the declared schedules that exist. */
   onRead(schedules: readonly Schedule[]): void
 }

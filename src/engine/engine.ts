@@ -29,11 +29,11 @@ export type Role = WorkerRole
 
 const PRUNE_EVERY_MS = 10 * 60_000
 
-/** After the timeout of a stop: what it takes to give runs back, to say goodbye and to close the store. */
+/** Added to the timeout of a stop: time to give runs back, send the last heartbeat and close the store. */
 const LEAVE_MS = 3_000
 
-const FORGOTTEN =
-  "The store has lost what it had confirmed: it was emptied, restored from an older copy, or replaced by a replica that was behind. What this process declares is stored again; what was due in the time that is lost may happen again."
+const STORE_LOST_DATA =
+  "The store has lost confirmed writes: it was emptied, restored from an older copy, or replaced by a replica that was behind. Schedules that this process declares are stored again. Occurrences of the lost period may fire again."
 
 /** The loops of one process, started and stopped together, and woken by the store's hints. */
 export class Engine {
@@ -57,7 +57,7 @@ export class Engine {
     const leaseMs = Math.max(context.leaseMs, ...leases)
     this.#leaseKeeper = new LeaseKeeper({ ...context, leaseMs, describe: () => this.#describe() })
     this.#worker = new Worker({ ...context, id: context.worker, leaseKeeper: this.#leaseKeeper })
-    // Some stores give no hints: what this process fires, its own worker must not wait for.
+    // Some stores give no hints. The worker is woken directly, so that it doesn't wait for the next poll.
     this.#local = new LocalFiring({
       ...context,
       onFired: () => this.#worker.wake(),
@@ -108,29 +108,29 @@ export class Engine {
     const facts = { component: "engine", worker, store: kind, roles: this.#roles, tasks: tasks.length }
     const schedules = about.declared.length + about.local.length
     logger.info({ ...facts, schedules }, "The scheduler started")
-    events.say("start")
+    events.announce("start")
   }
 
   /**
-   * Stops the loops, lets runs finish for as long as the timeout says, and closes the store. Ends by the timeout and
-   * `LEAVE_MS`, whether or not the store answers. What it didn't answer is logged.
+   * Stops the loops, lets runs finish for up to `timeoutMs`, and closes the store. Ends after `timeoutMs` and `LEAVE_MS` at the
+   * latest, even if the store doesn't answer. Steps that did not finish are logged.
    */
   async stop(timeoutMs: number, starting: Promise<void> | null): Promise<void> {
     const { clock, events, logger, worker } = this.#context
     const limit = new TimeLimit(clock, timeoutMs + LEAVE_MS)
-    if (starting !== null) await limit.allows("start", starting)
+    if (starting !== null) await limit.waitFor("start", starting)
     this.#isOver = true
     const wasRunning = this.#isRunning
     if (wasRunning) await this.#stopLoops(timeoutMs, limit)
     this.#isRunning = false
     await this.#close(limit)
-    await limit.allows("tasks", this.#closeTasks())
+    await limit.waitFor("tasks", this.#closeTasks())
     const { unanswered } = limit
     const facts = { component: "engine", worker }
     if (unanswered.length > 0)
-      logger.warn({ ...facts, unanswered }, "The scheduler stopped; not everything ended in time")
+      logger.warn({ ...facts, unanswered }, "The scheduler stopped; some steps did not finish in time")
     else if (wasRunning) logger.info(facts, "The scheduler stopped")
-    if (wasRunning) events.say("stop")
+    if (wasRunning) events.announce("stop")
   }
 
   async #stopLoops(timeoutMs: number, limit: TimeLimit): Promise<void> {
@@ -138,11 +138,11 @@ export class Engine {
     const firing = Promise.all([this.#firing.stop(), this.#local.stop()])
     const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
-    await limit.allows("firing", firing)
+    await limit.waitFor("firing", firing)
     if (this.#roles.length > 0) await this.#leaseKeeper.stop(limit)
-    await limit.allows("housekeeping", others)
-    const unheard = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
-    await limit.allows("hints", unheard)
+    await limit.waitFor("housekeeping", others)
+    const stopped = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
+    await limit.waitFor("hints", stopped)
   }
 
   async #close(limit: TimeLimit): Promise<void> {
@@ -150,7 +150,7 @@ export class Engine {
     const closed = store.close().catch((error: unknown) => {
       logger.warn({ component: "store", error: describeThrown(error) }, "The store can't be closed")
     })
-    await limit.allows("close", closed)
+    await limit.waitFor("close", closed)
   }
 
   async #closeTasks(): Promise<void> {
@@ -160,16 +160,16 @@ export class Engine {
         await task.close?.()
       } catch (error) {
         const facts = { component: "engine", task: task.name, error: describeThrown(error) }
-        logger.warn(facts, "What a task keeps can't be closed")
+        logger.warn(facts, "The task's resources can't be closed")
       }
     }
   }
 
-  /** A start that the store answers only after the stop has ended. */
+  /** The store may answer a start only after the stop has ended. */
   #checkNotOver(): void {
     if (!this.#isOver) return
     this.#isRunning = false
-    throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped before its start had ended.")
+    throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped before its start had finished.")
   }
 
   get events(): Events {
@@ -204,9 +204,9 @@ export class Engine {
     }
   }
 
-  /** Calls back with each of the store's hints while this process runs. Returns how to stop. */
+  /** Calls `listener` with each hint of the store while this process runs. Returns a function that removes the listener. */
   onHint(listener: (hint: Hint) => void): () => void {
-    // The same function twice is two listeners.
+    // A function that is added twice is called twice.
     const own = (hint: Hint) => listener(hint)
     this.#hintListeners.add(own)
     return () => {
@@ -214,7 +214,7 @@ export class Engine {
     }
   }
 
-  /** Something may have become due: look now rather than at the next poll. */
+  /** Wakes the loops that the hint concerns, so that they don't wait for the next poll. */
   hint(hint: Hint): void {
     for (const listener of this.#hintListeners) listener(hint)
     if (hint === "schedules") {
@@ -226,11 +226,11 @@ export class Engine {
     if (hint === "forgotten") this.#recover()
   }
 
-  /** What was due in the time that is lost is due again, and becomes the same runs: their ids are made of schedule and instant. */
+  /** Occurrences of the lost period are due again. They get the same run ids, because an id is made of schedule and instant. */
   #recover(): void {
     const { logger, events } = this.#context
-    const error = new BelfryError("BELFRY_STORE_FORGOT", FORGOTTEN)
-    logger.error({ component: "store", code: error.code }, FORGOTTEN)
+    const error = new BelfryError("BELFRY_STORE_FORGOT", STORE_LOST_DATA)
+    logger.error({ component: "store", code: error.code }, STORE_LOST_DATA)
     events.error(error, "store")
     this.#declared.restore()
     this.#firing.wake()
@@ -238,7 +238,7 @@ export class Engine {
     this.#worker.check()
   }
 
-  /** Hints only make things faster, so a store that can't give any is no reason not to start. */
+  /** Hints only save time, so the engine also starts if the store can't give any. */
   async #listen(): Promise<void> {
     const { store, logger, events } = this.#context
     try {
@@ -261,7 +261,7 @@ export interface EngineContext {
   readonly host: string
   readonly pid: number
   readonly labels: Readonly<Record<string, string>>
-  readonly counting: StatisticsBuffer
+  readonly statistics: StatisticsBuffer
   readonly slots: number
   readonly leaseMs: number
   readonly pollMs: number
@@ -269,14 +269,14 @@ export interface EngineContext {
   readonly retention: Retention
 }
 
-/** Firing without anybody to perform the runs would only pile them up, so it has to be asked for by name. */
-function rolesOf(asked: readonly Role[] | null, { tasks, logger }: EngineContext): readonly Role[] {
-  const roles: readonly Role[] = asked ?? ["fire", "work"]
+/** A process without tasks fires only if `requested` names the role: runs that no worker performs would pile up. */
+function rolesOf(requested: readonly Role[] | null, { tasks, logger }: EngineContext): readonly Role[] {
+  const roles: readonly Role[] = requested ?? ["fire", "work"]
   if (tasks.length > 0) return roles
-  const left = asked === null ? [] : roles.filter((role) => role !== "work")
+  const remaining = requested === null ? [] : roles.filter((role) => role !== "work")
   logger.warn(
-    { component: "engine", roles: left },
-    `This process defines no task: it performs nothing${left.length === 0 ? " and fires nothing" : ""}`,
+    { component: "engine", roles: remaining },
+    `This process defines no task: it performs nothing${remaining.length === 0 ? " and fires nothing" : ""}`,
   )
-  return left
+  return remaining
 }

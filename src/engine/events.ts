@@ -5,15 +5,15 @@ import type { Logger } from "../runtime/logger.ts"
 import type { StatisticsBuffer } from "./statistics-buffer.ts"
 
 /**
- * What happens to runs, as this process sees it. Each is told once, by the process that did it, in the order in which it
- * happened to the run: `created` before `started`, and `started` before the end.
+ * An event of a run. Each event is reported once, by the process that caused it, in the order of the run's life: `created`
+ * before `started`, and `started` before the end.
  */
-export type RunEvent = RunFacts & RunHappening
+export type RunEvent = RunFacts & RunEventBody
 
-export type RunHappening =
+export type RunEventBody =
   | { readonly type: "created" }
   | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
-  /** `latenessMs` counts from the instant the attempt was due to its start; never negative. */
+  /** `latenessMs`: from the instant at which the attempt was due to its start. Never negative. */
   | { readonly type: "started"; readonly latenessMs: number }
   /** `durationMs`: how long the task took, as this process measured it. */
   | {
@@ -29,13 +29,13 @@ export type RunHappening =
       readonly durationMs: number
     }
   | { readonly type: "failed"; readonly error: string | null; readonly durationMs: number }
-  /** Given up because it cost too many workers. */
+  /** The run was given up, because it was lost with too many workers. */
   | { readonly type: "lost"; readonly error: string | null }
-  /** Given back unfinished, by a worker that stops. */
+  /** A worker that stops gave the run back unfinished. */
   | { readonly type: "released" }
-  /** Somebody cancelled the run, or a newer one replaced it. SharedHint when the attempt has ended. */
+  /** The run was cancelled, or a newer run replaced it. Reported when the attempt has ended. */
   | { readonly type: "cancelled" }
-  /** Our answer came too late: the run was taken away, and the store refused it. */
+  /** This attempt no longer held the run when it ended, so its result was not stored. */
   | { readonly type: "refused" }
 
 /** Which run an event is about. */
@@ -44,13 +44,13 @@ export interface RunFacts {
   readonly task: string
   readonly scheduleId: string | null
   readonly scheduledFor: Date | null
-  /** 0 before the first. */
+  /** 0 before the first attempt. */
   readonly attempt: number
 }
 
-type EventfulRun = Pick<Run, "id" | "task" | "scheduleId" | "scheduledFor"> & { readonly attempt?: number }
+type EventRun = Pick<Run, "id" | "task" | "scheduleId" | "scheduledFor"> & { readonly attempt?: number }
 
-function factsOfRun(run: EventfulRun): RunFacts {
+function factsOfRun(run: EventRun): RunFacts {
   const { id, task, scheduleId, scheduledFor, attempt = 0 } = run
   return {
     runId: id,
@@ -61,7 +61,7 @@ function factsOfRun(run: EventfulRun): RunFacts {
   }
 }
 
-/** Called by the engine; a hook that throws is logged and changes nothing. */
+/** Called by the engine. An error thrown by a hook is logged and has no other effect. */
 export interface Hooks {
   start?(): void
   stop?(): void
@@ -70,32 +70,32 @@ export interface Hooks {
   /** A fault in one of the loops, or in a hook. */
   error?(error: unknown, where: string): void
   run?(event: RunEvent): void
-  /** Another process fired this schedule first. Not an error; many of them say that more processes fire than need to. */
+  /** Another process fired this schedule first. Not an error. Many races mean that more processes fire than necessary. */
   race?(scheduleId: string): void
-  /** Due work was claimed from the store: how long that took, and how much of it others were first at. For metrics. */
+  /** Due schedules or runs were claimed from the store. For metrics: how many, how long it took, how many races were lost. */
   claimed?(claim: ClaimedWork): void
 }
 
 export interface ClaimedWork {
   readonly what: "schedules" | "runs"
   readonly count: number
-  /** Schedules that others fired first; runs are never contended for. */
+  /** Schedules that other processes fired first. 0 for runs. */
   readonly lost: number
-  /** From the question to the last answer. */
+  /** From the first request to the last answer. */
   readonly tookMs: number
 }
 
 export type EventName = keyof Hooks
 export type Listener<Name extends EventName> = Required<Hooks>[Name]
 
-/** Hooks and listeners that can't hurt. */
+/** Calls hooks and listeners. Their errors are logged and never reach the engine. */
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
   readonly #counting: StatisticsBuffer
   readonly #listeners = new Map<EventName, Set<{ call(...facts: readonly unknown[]): unknown }>>()
-  /** Of runs that are being created: what their worker tells before their creation was told. */
-  readonly #early = new Map<string, (() => void)[]>()
+  /** For runs that are being created: events of their worker that wait until their creation was reported. */
+  readonly #deferred = new Map<string, (() => void)[]>()
 
   constructor(hooks: Hooks, logger: Logger, counting: StatisticsBuffer) {
     this.#hooks = hooks
@@ -103,54 +103,58 @@ export class Events {
     this.#counting = counting
   }
 
-  /** Counted for the statistics. Most programs don't listen: then nothing is made for them. */
-  emit(run: EventfulRun, what: RunHappening): void {
+  /** Counts the event for the statistics. Most programs have no hook or listener; then no event object is made. */
+  emit(run: EventRun, what: RunEventBody): void {
     this.#counting.note(run, what)
-    if (!this.#isHeard("run")) return
-    const tell = () => this.#tell("run", { ...factsOfRun(run), ...what })
-    const early = what.type === "created" ? undefined : this.#early.get(run.id)
-    if (early === undefined) tell()
-    else early.push(tell)
+    if (!this.#hasListener("run")) return
+    const notify = () => this.#notify("run", { ...factsOfRun(run), ...what })
+    const deferred = what.type === "created" ? undefined : this.#deferred.get(run.id)
+    if (deferred === undefined) notify()
+    else deferred.push(notify)
   }
 
   /**
-   * Creates runs and tells of it. A store's hint may be faster than its answer: what a worker tells of these runs meanwhile
-   * waits until their creation has been told.
+   * Creates runs and reports them. A store's hint may be faster than its answer, so the events that a worker emits for these
+   * runs wait until their creation has been reported.
    */
-  async creating<T>(ids: readonly string[], create: () => Promise<T>, tell: (answer: T) => void): Promise<T> {
-    if (this.#isHeard("run")) for (const id of ids) this.#early.set(id, [])
+  async creating<T>(
+    ids: readonly string[],
+    create: () => Promise<T>,
+    report: (answer: T) => void,
+  ): Promise<T> {
+    if (this.#hasListener("run")) for (const id of ids) this.#deferred.set(id, [])
     try {
       const answer = await create()
-      tell(answer)
+      report(answer)
       return answer
     } finally {
       for (const id of ids) {
-        const early = this.#early.get(id) ?? []
-        this.#early.delete(id)
-        for (const each of early) each()
+        const deferred = this.#deferred.get(id) ?? []
+        this.#deferred.delete(id)
+        for (const notify of deferred) notify()
       }
     }
   }
 
   race(scheduleId: string): void {
-    this.#tell("race", scheduleId)
+    this.#notify("race", scheduleId)
   }
 
   claimed(claim: ClaimedWork): void {
-    this.#tell("claimed", claim)
+    this.#notify("claimed", claim)
   }
 
-  say(what: "start" | "stop" | "idle"): void {
-    this.#tell(what)
+  announce(what: "start" | "stop" | "idle"): void {
+    this.#notify(what)
   }
 
   error(error: unknown, where: string): void {
-    this.#tell("error", error, where)
+    this.#notify("error", error, where)
   }
 
-  /** Beside the hooks, for as long as it isn't taken away again. Returns how. */
+  /** Adds a listener beside the hooks. Returns a function that removes it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    // The same function twice is two listeners.
+    // A function that is added twice is called twice.
     const own = { call: listener as (...facts: readonly unknown[]) => unknown }
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners.add(own))
@@ -159,11 +163,11 @@ export class Events {
     }
   }
 
-  #isHeard(name: EventName): boolean {
+  #hasListener(name: EventName): boolean {
     return this.#hooks[name] !== undefined || (this.#listeners.get(name)?.size ?? 0) > 0
   }
 
-  #tell<Name extends EventName>(name: Name, ...facts: Parameters<Listener<Name>>): void {
+  #notify<Name extends EventName>(name: Name, ...facts: Parameters<Listener<Name>>): void {
     const hooks = this.#hooks as { readonly [name: string]: (...facts: readonly unknown[]) => unknown }
     if (this.#hooks[name] !== undefined) this.#call(name, () => hooks[name]!(...facts))
     for (const { call } of [...(this.#listeners.get(name) ?? [])]) this.#call(name, () => call(...facts))
@@ -174,7 +178,7 @@ export class Events {
       this.#logger.error({ component: "hooks", hook: name, error: describeThrown(error) }, "A hook threw")
     try {
       const result = hook()
-      // A hook may turn out to be async; its rejection must not end the process.
+      // A hook may be async. Its rejection must not end the process.
       if (result instanceof Promise) result.catch(onThrow)
     } catch (error) {
       onThrow(error)

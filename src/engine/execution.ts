@@ -18,8 +18,8 @@ import { shown, textFrom } from "../core/shown.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
-import { askedBy, NO_OUTPUT, outputOf, reportsSuccess } from "../task/output.ts"
-import { checkPayload, isLater, payloadOrThrow } from "../task/payload.ts"
+import { NO_OUTPUT, outputOf, reportsSuccess, retryRequestOf } from "../task/output.ts"
+import { checkPayload, isAsync, payloadOrThrow } from "../task/payload.ts"
 import { type AbortCause, abortedBy, type RunAborted } from "../task/run-aborted.ts"
 import type { AnyTask } from "../task/task.ts"
 import type { TaskContext } from "../task/task-context.ts"
@@ -27,14 +27,14 @@ import { Completion } from "./completion.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
 
-/** After its signal is aborted, a task has this long to return before its run is settled without it. */
+/** Time for a task to return after its signal is aborted. Then its run is settled without its result. */
 const ABORT_GRACE_MS = 5_000
 const PROGRESS_MESSAGE_MAX_BYTES = 1_024
 const WORKER_STOPPED = "The worker was stopped"
 const STOPPED_HALF_WAY =
   "The worker was stopped while it performed the run, and its task is performed at most once."
 
-/** Where the engine calls a task, as stacks name it: what lies below is ours, and of no use to the task's author. */
+/** The engine's call of a task, as stack traces name it. Frames below it are the engine's and of no use to the task's author. */
 const CALLER = "Execution.#call"
 
 /** One attempt at one run, from claim to the change that ends it. */
@@ -45,18 +45,18 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
-  readonly #insist: Insist
+  readonly #withRetries: WithRetries
   readonly #log: RunLog
-  // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
+  // Made only if the task uses them, which most tasks don't: at tens of thousands of runs a second the cost is noticeable.
   #controller: AbortController | null = null
   #completion: Completion | null = null
   #abortedBy: RunAborted | null = null
-  /** When the task was called, and when it ended: by the monotonic clock. */
+  /** When the task was called and when it ended, by the monotonic clock. */
   #beganAt: number | null = null
   #endedAt: number | null = null
   #progress: Progress | null = null
   #storedProgress: Progress | null = null
-  /** While the task is performing. */
+  /** Set while the task is running. */
   #end: ((ending: Ending) => void) | null = null
   #cancelGrace: (() => void) | null = null
 
@@ -67,7 +67,7 @@ export class Execution {
     clock: Clock
     leaseMs: number
     onProgress: () => void
-    insist: Insist
+    withRetries: WithRetries
   }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
@@ -75,21 +75,21 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
-    this.#insist = about.insist
+    this.#withRetries = about.withRetries
     const { id: runId, attempt } = about.run
     this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
 
   /**
-   * Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. The first cause counts; a
-   * later `stopping` only ends the grace.
+   * Tells the task to stop. After `lease-lost` and `cancelled` the attempt may no longer change the run. The first cause counts.
+   * A later `stopping` only ends the grace period.
    */
   abort(why: AbortCause): void {
     const isFirst = this.#abortedBy === null
     if (!isFirst && why !== "stopping") return
     this.#abortedBy ??= abortedBy(why)
     if (isFirst) this.#controller?.abort(this.#abortedBy)
-    // A run that must be given back at once isn't kept for the sake of a handler's last words.
+    // A worker that stops gives its runs back at once, without waiting for their tasks to return.
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS)
   }
 
@@ -111,7 +111,7 @@ export class Execution {
     return this.#beganAt === null ? 0 : (this.#endedAt ?? this.#clock.monotonic()) - this.#beganAt
   }
 
-  /** What the next heartbeat should carry; null if there is nothing new. */
+  /** Progress for the next heartbeat. Null: nothing new. */
   get unsentProgress(): Progress | null {
     return this.#progress === this.#storedProgress ? null : this.#progress
   }
@@ -120,8 +120,8 @@ export class Execution {
     this.#storedProgress = progress
   }
 
-  /** Why it must not be performed, though it was claimed; null if it may be. */
-  get hopeless(): string | null {
+  /** Why a claimed run must not be performed. Null: it may be. */
+  get reasonNotToPerform(): string | null {
     if (isPoison(this.run)) return poisonWords(this.run)
     return this.#isAtMostOnce && mayHaveBegun(this.run) ? NOT_REPEATED : null
   }
@@ -130,11 +130,11 @@ export class Execution {
     return this.#task.delivery === "at-most-once"
   }
 
-  /** Once. Answers the change to make, or null if the run is no longer ours to change. */
+  /** Called once. Returns the change that ends the attempt. Null: this attempt may no longer change the run. */
   async perform(): Promise<RunChange | null> {
     if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted" })
-    const hopeless = this.hopeless
-    if (hopeless !== null) return giveUp(this.run, hopeless)
+    const reason = this.reasonNotToPerform
+    if (reason !== null) return giveUp(this.run, reason)
     this.#beganAt = this.#clock.monotonic()
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =
@@ -144,20 +144,20 @@ export class Execution {
     this.#end = null
     cancelTimeout?.()
     this.#cancelGrace?.()
-    if (!this.#log.isAtRest) await this.#log.flush()
-    // Whatever came after the commit: what is committed is done.
+    if (!this.#log.isFlushed) await this.#log.flush()
+    // A committed completion is the end of the run, even if the task threw or was aborted after the commit.
     const completion = this.#completion
-    const committed = completion === null ? null : await this.#insist(() => completion.committed())
+    const committed = completion === null ? null : await this.#withRetries(() => completion.committed())
     return committed ?? this.#withProgress(this.#changeFor(ending))
   }
 
-  /** The last progress goes with the end of the attempt: no heartbeat comes after it. */
+  /** Unsent progress goes with the end of the attempt, because no heartbeat follows it. */
   #withProgress<Change extends RunChange | null>(change: Change): Change {
     const progress = this.unsentProgress
     return change === null || progress === null ? change : { ...change, progress }
   }
 
-  /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
+  /** The task's own end, or `aborted` if the task doesn't return within the grace period after an abort. */
   #ending(): Promise<Ending> {
     return new Promise((resolve) => {
       this.#end = resolve
@@ -171,11 +171,11 @@ export class Execution {
     this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted" }))
   }
 
-  /** Never rejects: whatever a task throws is an ending. */
+  /** Never rejects: an error thrown by the task is an ending, too. */
   async #call(): Promise<void> {
     try {
       const checked = checkPayload(this.#task, this.run.payload)
-      const payload = payloadOrThrow(this.#task, isLater(checked) ? await checked : checked)
+      const payload = payloadOrThrow(this.#task, isAsync(checked) ? await checked : checked)
       this.#end?.({ kind: "returned", value: await this.#task.run(this.#contextWith(payload)) })
     } catch (thrown) {
       this.#end?.({ kind: "thrown", thrown })
@@ -186,8 +186,8 @@ export class Execution {
     const { run } = this
     const why = this.#abortedBy?.why
     if (why === "cancelled" || why === "lease-lost") return null
-    if (ending.kind === "returned" && this.#completion?.wasAsked === true) {
-      const error = "complete() was called, and its transaction was not committed"
+    if (ending.kind === "returned" && this.#completion?.wasCalled === true) {
+      const error = "complete() was called, but its transaction was not committed"
       return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
     }
     if (ending.kind === "returned" && !this.#isStoppedBySignal(ending.value))
@@ -199,20 +199,20 @@ export class Execution {
       const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
     }
-    assert(ending.kind === "thrown", "what aborts an attempt is one of the four above")
+    assert(ending.kind === "thrown", "an aborted attempt has one of the four causes above")
     const { thrown } = ending
-    return this.#fail({ outcome: "failed", error: describeThrown(thrown, CALLER), ...askedBy(thrown) })
+    return this.#fail({ outcome: "failed", error: describeThrown(thrown, CALLER), ...retryRequestOf(thrown) })
   }
 
   /**
-   * Whether a task that returned did so because it was told to stop: it knows its signal, and doesn't say that it succeeded all the
-   * same. To look at `signal.aborted` and return must not end a run whose work is half done.
+   * True if a task returned because it was told to stop: it has used its signal and doesn't report success. A task that checks
+   * `signal.aborted` and returns must not end a run whose work is half done.
    */
   #isStoppedBySignal(returned: unknown): boolean {
     return this.#abortedBy !== null && this.#controller !== null && !reportsSuccess(returned)
   }
 
-  /** What a task's result makes of its run. */
+  /** The change for a task's result. */
   #changeBy(result: unknown): RunChange {
     const { isSuccess, output } = outputOf(result)
     if (isSuccess) return succeed(this.run, output)
@@ -220,15 +220,15 @@ export class Execution {
     return this.#fail({ outcome: "failed", error, retry: "policy", output })
   }
 
-  /** Instead of an end that the store can't keep. */
+  /** Replaces an end that the store can't keep. */
   failRefused(why: string): RunChange {
     const error = `The run's end can't be stored: ${why}`
     return this.#fail({ outcome: "failed", error, retry: "never", output: NO_OUTPUT })
   }
 
   #fail(failure: Failure): RunChange {
-    const repeated = this.#isAtMostOnce ? { ...failure, retry: "never" as const } : failure
-    return fail(this.run, repeated, this.#retryPolicy, this.#clock.random())
+    const decided = this.#isAtMostOnce ? { ...failure, retry: "never" as const } : failure
+    return fail(this.run, decided, this.#retryPolicy, this.#clock.random())
   }
 
   get #retryPolicy(): RetryPolicy {
@@ -276,8 +276,8 @@ export class Execution {
   }
 }
 
-/** Asks the store again if it doesn't answer. */
-type Insist = <T>(question: () => Promise<T>) => Promise<T>
+/** Repeats a question to the store until it is answered or the tries are used up. */
+type WithRetries = <T>(question: () => Promise<T>) => Promise<T>
 
 type Ending =
   | { readonly kind: "returned"; readonly value: unknown }

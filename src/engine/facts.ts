@@ -1,14 +1,14 @@
 import type { Instant } from "../core/instant.ts"
 import { runIdOf } from "../core/occurrence.ts"
-import { type FireFacts, isToLookUp, type Plan, type Recorded, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
+import { type FireFacts, needsRecords, type Plan, type Recorded, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
 import { isRange, type Missed, UNFINISHED } from "../core/run.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
 import type { Store } from "../store/store.ts"
 
 /**
- * What `dueSchedules` would say of one schedule, for plans made outside the firing loop. Of too many unfinished runs it
- * gives the newest instead of the oldest, which no policy minds.
+ * The facts that `dueSchedules` returns for one schedule, for plans made outside the firing loop. If there are too many
+ * unfinished runs, this returns the newest and `dueSchedules` the oldest. No policy depends on the difference.
  */
 export async function readFacts(store: Store, schedule: Schedule): Promise<FireFacts> {
   const page = { orderBy: "createdAt", after: null } as const
@@ -28,14 +28,14 @@ export async function readFacts(store: Store, schedule: Schedule): Promise<FireF
   return { unfinished: unfinished.toReversed(), lastSuccessAt: Object.fromEntries(successes) }
 }
 
-/** The other policies are kept by the run's own live key: their plans need no facts. */
+/** The other overlap policies are enforced by the run's live key, so their plans need no facts. */
 export function needsFacts({ dependsOn, overlap }: Schedule): boolean {
   return dependsOn.length > 0 || overlap.policy === "queue" || overlap.policy === "replace"
 }
 
 /**
- * A plan by these facts. If it settles several occurrences it is made again with those that have a record already, so that it
- * neither counts them among the missed nor uses up a limit for them.
+ * Plans with these facts. A plan that settles several occurrences is made again with the recorded ones among them, so that these
+ * neither count as missed nor use up a limit.
  */
 export async function plannedBy<Planned extends Plan | null>(
   store: Store,
@@ -44,17 +44,17 @@ export async function plannedBy<Planned extends Plan | null>(
   plan: (facts: FireFacts) => Planned,
 ): Promise<Planned> {
   const first = plan(facts)
-  if (first === null || !isToLookUp(first, schedule)) return first
+  if (first === null || !needsRecords(first, schedule)) return first
   const { id, coveredUntil } = schedule
   const recorded = coveredUntil === null ? [] : await readRecorded(store, id, coveredUntil)
   return recorded.length === 0 ? first : plan({ ...facts, recorded })
 }
 
 const PAGE = 1_000
-/** Ten pages. What lies further back is counted among the missed, though its own records still stand. */
+/** Ten pages. Older occurrences count as missed, although their own records remain. */
 const RECORDED_MAX = 10_000
 
-/** Which occurrences after an instant have a record, oldest first. */
+/** The occurrences after an instant that have a record, oldest first. */
 export async function readRecorded(store: Store, id: string, after: Instant): Promise<readonly Recorded[]> {
   const found: RunSummary[] = []
   while (found.length < RECORDED_MAX) {
@@ -77,11 +77,11 @@ export async function readRecorded(store: Store, id: string, after: Instant): Pr
     .sort((a, b) => a.from - b.from)
 }
 
-/** Null for a run that stands for no occurrence of its own: a backfill's, or one by hand. */
+/** Null: a backfilled or manual run, which has no occurrence of its own. */
 function recordedBy(scheduleId: string, record: RunSummary): Recorded | null {
   const { id, missed, state } = record
   const at = record.scheduledFor!
-  // A damaged range stands for nothing that could be told.
+  // The occurrences of a damaged range can't be determined.
   if (isRange(record))
     return isWhole(missed!) ? { from: missed!.from, until: missed!.until, isRun: false } : null
   return id === runIdOf(scheduleId, at) ? { from: at, until: at, isRun: state !== "skipped" } : null

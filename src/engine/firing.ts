@@ -16,21 +16,21 @@ import { delayUntil, Loop } from "./loop.ts"
 import { type Planned, Planning } from "./planning.ts"
 import { StoreClock } from "./store-clock.ts"
 
-/** If all that was given rests, and the store has more. */
+/** Delay of the next read if every schedule of a read was postponed and the store has more. */
 const NEXT_READ_MS = SECOND
 
 /**
  * Fires due schedules. Every process may run this loop over the same schedules at once: each reads, plans and offers its
- * plan, and the store lets one plan per schedule and version through. Nobody leads, so nobody has to be found missing.
+ * plan, and the store accepts one plan per schedule and version. There is no leader, so no failed leader has to be detected.
  */
 export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
   readonly #storeClock: StoreClock
   readonly #planning: Planning
-  /** When schedules were last read: by the store's clock, and by our own. */
+  /** When schedules were last read, by the store's clock and by this process's monotonic clock. */
   #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
-  /** The next to be due, if they are many. */
+  /** The schedules that are due next. Null: they are too few for a burst. */
   #burst: Burst | null = null
 
   constructor(context: FiringContext) {
@@ -50,16 +50,16 @@ export class Firing {
   }
 
   start(): void {
-    void this.#lookBack()
+    void this.#checkLastFires()
     this.#loop.start()
   }
 
-  /** Beside the loop: whoever starts doesn't wait for it. */
-  async #lookBack(): Promise<void> {
+  /** Runs beside the loop, so that a start doesn't wait for it. */
+  async #checkLastFires(): Promise<void> {
     try {
-      await this.#storeClock.lookBack(this.#context.store)
+      await this.#storeClock.checkLastFires(this.#context.store)
     } catch {
-      // The store is away: the loop says so.
+      // The store is unreachable. The loop reports that.
     }
   }
 
@@ -67,7 +67,7 @@ export class Firing {
     this.#loop.wake()
   }
 
-  /** Somebody else could reach the store. Resolves to whether schedules can be read. */
+  /** Called when another loop could reach the store. Resolves to whether schedules can be read. */
   tryAgain(): Promise<boolean> {
     return this.#loop.tryAgain()
   }
@@ -86,8 +86,8 @@ export class Firing {
     })
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
-    this.#storeClock.saw({ now: read.now, askedAt, answeredAt })
-    const { planned, left, fault, isAllResting } = await this.#planning.plan(read, this.#burst?.at ?? null)
+    this.#storeClock.observe({ now: read.now, askedAt, answeredAt })
+    const { planned, left, fault, areAllPostponed } = await this.#planning.plan(read, this.#burst?.at ?? null)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
     const offer = () => this.#offer(plans)
@@ -102,21 +102,22 @@ export class Firing {
     if (fault !== null) throw fault
     const isMore = read.due.length === limit || read.nextDueAt === read.now
     const isHeld = answers.some(({ outcome }) => outcome === "held")
-    // Those that are left wait for their instant, and so do we, unless others came with them.
-    if (isHeld || (isMore && (left.length === 0 || plans.length > 0))) return isAllResting ? NEXT_READ_MS : 0
+    // Schedules in `left` can only be planned at their instant. If the read held no others, the next read waits for it, too.
+    if (isHeld || (isMore && (left.length === 0 || plans.length > 0)))
+      return areAllPostponed ? NEXT_READ_MS : 0
     const next = nextOf(read, plans, left)
     this.#burst = next === null || left.length > 0 ? null : burstOf(next.at, next.count)
     const wakeAt = next === null ? null : next.at - (this.#burst?.leadMs ?? 0)
     const delay = delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
-    return Math.min(delay, this.#planning.tryAgainInMs, this.#storeClock.lookAgainInMs)
+    return Math.min(delay, this.#planning.tryAgainInMs, this.#storeClock.checkAgainInMs)
   }
 
-  /** By the store's clock, as far as we know. */
+  /** The store's clock, estimated from the last read. 0 before the first read. */
   #now(monotonic: number): Instant {
     return this.#readAt === null ? 0 : this.#readAt.now + (monotonic - this.#readAt.monotonic)
   }
 
-  /** What the store can't keep would be refused for ever. */
+  /** The store would refuse the same plan at every turn, so the schedule is put on hold. */
   async #holdRefused(planned: readonly Planned[], answers: readonly FireAnswer[]): Promise<void> {
     const plans = planned.flatMap(({ schedule }, index) => {
       const answer = answers[index]!
@@ -143,17 +144,17 @@ export class Firing {
     const { logger, events, onFired } = this.#context
     const facts = { component: "firing", scheduleId: schedule.id, task: schedule.task }
     if (isRefused(answer)) {
-      logger.error({ ...facts, error: answer.why }, "The store can't keep what the schedule would fire")
+      logger.error({ ...facts, error: answer.why }, "The store can't keep the runs of this schedule")
       events.error(new BelfryError("BELFRY_STORE_REFUSED", answer.why), "firing")
       return
     }
     if (answer.outcome === "held") {
-      // A run that came after the read: the next turn reads of it.
+      // That run was created after the read. The next turn reads it.
       logger.debug(facts, "Another run holds the key of this schedule; planning again")
       return
     }
     if (answer.outcome !== "done") {
-      // Another process was first, or something changed in between: not an error, and not our business any more.
+      // Another process fired the schedule, or it was changed after the read. Neither is an error.
       logger.debug({ ...facts, outcome: answer.outcome }, "Another process was first")
       events.race(schedule.id)
       return
@@ -191,7 +192,7 @@ export class Firing {
       )
     }
     events.error(error, "firing")
-    // Once may be a hiccup.
+    // A single fault may be transient.
     if (count >= 2 && this.#readAt !== null) onOutage(this.#readAt.now)
   }
 }
@@ -209,8 +210,8 @@ export interface FiringContext {
 }
 
 /**
- * When schedules are next due, and how many then. Plans that lost their race count too: the winner computed the same next
- * time, and may die before it comes.
+ * The next instant at which schedules are due, and how many. Plans that lost their race count too: the winning process computed
+ * the same next instant, and may die before it.
  */
 function nextOf(
   { now, nextDueAt, nextDueCount }: DueSchedules,
@@ -220,7 +221,7 @@ function nextOf(
   const times = [...plans.map(({ progress }) => progress), ...left]
     .map((each) => each?.nextRunAt ?? null)
     .filter((at) => at !== null)
-  // Now means that there are more of those that are left.
+  // If `nextDueAt` is now, the store has more schedules like the ones in `left`.
   const isLater = nextDueAt !== null && nextDueAt > now
   const at = Math.min(isLater ? nextDueAt : Number.POSITIVE_INFINITY, ...times)
   if (at === Number.POSITIVE_INFINITY) return null

@@ -10,37 +10,37 @@ import { Loop } from "./loop.ts"
 import type { StatisticsBuffer } from "./statistics-buffer.ts"
 import type { TimeLimit } from "./time-limit.ts"
 
-/** The part of a lease that is relied on; the rest is for clocks that disagree and answers under way. */
-const USABLE = 0.9
+/** The share of a lease that a worker relies on. The rest allows for clock differences and answers in transit. */
+const USABLE_SHARE = 0.9
 
 export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
-  return elapsedMs >= leaseMs * USABLE
+  return elapsedMs >= leaseMs * USABLE_SHARE
 }
 
-/** Progress is gathered for this long before it is stored. */
+/** Progress is collected for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
 
 /**
- * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
- * It also watches its own failures: a lease that wasn't extended in time is treated as lost before it has ended, because
- * another worker may take the run in that very moment. An attempt that waits for its confirmation is given back instead: the
- * store may count it as begun, and its worker alone knows that it wasn't.
+ * Sends one heartbeat for all runs that a worker holds: three times per lease while it holds any, rarely otherwise.
+ * A lease that wasn't extended in time is treated as lost before it ends, because another worker may take the run as soon as
+ * it has ended. An attempt that waits for its confirmation is given back instead: the store may count it as begun, and only
+ * its worker knows that it wasn't.
  */
 export class LeaseKeeper {
   readonly #context: LeaseKeeperContext
   readonly #loop: Loop
-  /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
+  /** The held executions, and when each lease must be given up unless it is extended: by the monotonic clock. */
   readonly #deadlines = new Map<Execution, number>()
-  /** What waits for the store's answer before it begins. Nothing is being done under its lease, so it may wait beyond it. */
-  readonly #unbegun = new Map<Execution, (isToBegin: boolean) => void>()
-  readonly #watch: Alarm
-  readonly #nextBeat: Alarm
+  /** Attempts that wait for the store's confirmation. Their tasks haven't been called, so the wait may outlast the lease. */
+  readonly #unconfirmed = new Map<Execution, (isToBegin: boolean) => void>()
+  readonly #deadlineAlarm: Alarm
+  readonly #beatAlarm: Alarm
 
   constructor(context: LeaseKeeperContext) {
     this.#context = context
-    this.#watch = new Alarm(context.clock, () => this.#giveUpOverdue())
-    this.#nextBeat = new Alarm(context.clock, () => {
-      if (this.#deadlines.size > 0 || context.counting.isOwed) this.#loop.wake()
+    this.#deadlineAlarm = new Alarm(context.clock, () => this.#giveUpOverdue())
+    this.#beatAlarm = new Alarm(context.clock, () => {
+      if (this.#deadlines.size > 0 || context.statistics.hasUnstored) this.#loop.wake()
     })
     this.#loop = new Loop({
       clock: context.clock,
@@ -67,54 +67,62 @@ export class LeaseKeeper {
   }
 
   async stop(limit: TimeLimit): Promise<void> {
-    this.#watch.callOff()
-    this.#nextBeat.callOff()
-    await limit.allows("goodbye", this.#sayGoodbye(limit))
+    this.#deadlineAlarm.cancel()
+    this.#beatAlarm.cancel()
+    await limit.waitFor("last-heartbeat", this.#sendLastHeartbeat(limit))
   }
 
-  /** The last beat. If it gets lost the worker's record simply grows old. */
-  async #sayGoodbye(limit: TimeLimit): Promise<void> {
-    const { store, logger, events, counting } = this.#context
+  /** The last heartbeat, which removes the worker's record. If it is lost, the record stays until it is pruned. */
+  async #sendLastHeartbeat(limit: TimeLimit): Promise<void> {
+    const { store, logger, events, statistics } = this.#context
     await this.#loop.stop()
     if (limit.isOver) return
     try {
-      // What the last beat couldn't hand over goes first.
-      if (counting.isUnderWay) await this.#send([], [])
-      await store.heartbeat({ ...this.#about(false), isLeaving: true, held: [], statistics: counting.next() })
+      // Statistics that an earlier heartbeat failed to hand over go first.
+      if (statistics.isUnderWay) await this.#send([], [])
+      await store.heartbeat({
+        ...this.#about(false),
+        isLeaving: true,
+        held: [],
+        statistics: statistics.next(),
+      })
     } catch (error) {
       const facts = { component: "heartbeat", error: describeThrown(error) }
-      logger.warn(facts, "The worker could not say goodbye; it is shown as silent until its record is pruned")
+      logger.warn(
+        facts,
+        "The last heartbeat failed; the worker is shown as silent until its record is pruned",
+      )
       events.error(error, "heartbeat")
     }
   }
 
-  /** Counts from before the claim was sent, so it errs on the early side. */
+  /** `askedAt` is the time before the claim was sent, so the lease ends here before it ends in the store. */
   hold(execution: Execution, askedAt: number): void {
     this.#extend(execution, askedAt)
-    // The loop may be asleep for as long as an idle worker may be. Most runs end before their first beat is due.
-    this.#nextBeat.setFor(askedAt + execution.leaseMs / 3)
+    // The loop may be in the long sleep of an idle worker, so an alarm wakes it. Most runs end before the alarm.
+    this.#beatAlarm.setFor(askedAt + execution.leaseMs / 3)
   }
 
   /**
-   * Tells the store at once that this attempt begins. Resolves when the store has answered, or the execution was aborted. False:
-   * the attempt must not begin, although the store may have heard that it does.
+   * Tells the store at once that this attempt begins. Resolves when the store has answered or the execution was aborted. False:
+   * the attempt must not begin, although the store may have recorded that it did.
    */
   confirm(execution: Execution): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#unbegun.set(execution, resolve)
+      this.#unconfirmed.set(execution, resolve)
       this.#loop.wake()
     })
   }
 
   /** Ends the wait of `confirm`. */
   endWait(execution: Execution, isToBegin = true): void {
-    this.#unbegun.get(execution)?.(isToBegin)
-    this.#unbegun.delete(execution)
+    this.#unconfirmed.get(execution)?.(isToBegin)
+    this.#unconfirmed.delete(execution)
   }
 
   /** There is progress to store. */
   onProgress(): void {
-    this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
+    this.#beatAlarm.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
   }
 
   release(execution: Execution): void {
@@ -134,29 +142,30 @@ export class LeaseKeeper {
     })
     const gone = new Map(answer.gone.map((entry) => [`${entry.runId} ${entry.attempt}`, entry.why]))
     for (const execution of held) {
-      // It may have ended while the beat was under way.
+      // The execution may have ended while the heartbeat was under way.
       if (!this.#deadlines.has(execution)) continue
       const why = gone.get(`${execution.run.id} ${execution.run.attempt}`)
       if (why === undefined) this.#keep(execution, sentAt)
       else this.#lose(execution, why)
     }
-    // The store has counted what this beat named. Others judge by it until the next beat, also if all of it is gone.
-    const rhythmMs = rhythmOf([...held, ...this.#deadlines.keys()])
-    return Math.max(0, rhythmMs - (clock.monotonic() - sentAt))
+    // The store expects the next heartbeat by the runs that this one named, even if all of them have ended since.
+    const intervalMs = beatIntervalMs([...held, ...this.#deadlines.keys()])
+    return Math.max(0, intervalMs - (clock.monotonic() - sentAt))
   }
 
   async #send(held: readonly Execution[], heldRuns: readonly HeldRun[]): Promise<HeartbeatAnswer> {
-    const { store, counting } = this.#context
-    const statistics = counting.next()
+    const { store, statistics } = this.#context
+    const batch = statistics.next()
     try {
       const about = this.#about(heldRuns.length > 0)
-      const answer = await store.heartbeat({ ...about, isLeaving: false, held: heldRuns, statistics })
-      if (answer.areStatisticsIn) counting.onHandedOver()
+      const answer = await store.heartbeat({ ...about, isLeaving: false, held: heldRuns, statistics: batch })
+      if (answer.areStatisticsIn) statistics.onHandedOver()
       return answer
     } catch (error) {
       const now = this.#context.clock.monotonic()
       for (const execution of held)
-        if (this.#unbegun.has(execution) && this.#deadlines.get(execution)! <= now) this.#giveUp(execution)
+        if (this.#unconfirmed.has(execution) && this.#deadlines.get(execution)! <= now)
+          this.#giveUp(execution)
       throw error
     }
   }
@@ -166,10 +175,10 @@ export class LeaseKeeper {
     return { worker: describe(), nextInMs: nextBeatInMs({ leaseMs, pollMs }, isHolding) }
   }
 
-  /** The store has extended the lease; counted from when it was asked to, to err on the early side. */
+  /** The store has extended the lease. It counts from `sentAt`, so it ends here before it ends in the store. */
   #keep(execution: Execution, sentAt: number): void {
     const elapsedMs = this.#context.clock.monotonic() - sentAt
-    if (this.#unbegun.has(execution) && isLeaseSpent(execution.leaseMs, elapsedMs)) {
+    if (this.#unconfirmed.has(execution) && isLeaseSpent(execution.leaseMs, elapsedMs)) {
       this.#giveUp(execution)
       return
     }
@@ -177,7 +186,7 @@ export class LeaseKeeper {
     this.endWait(execution)
   }
 
-  /** The attempt was never begun, and the store may take it for begun. */
+  /** The task was never called, but the store may count the attempt as begun. */
   #giveUp(execution: Execution): void {
     this.#deadlines.delete(execution)
     this.endWait(execution, false)
@@ -190,18 +199,18 @@ export class LeaseKeeper {
   }
 
   #extend(execution: Execution, since: number): void {
-    const deadline = since + execution.leaseMs * USABLE
+    const deadline = since + execution.leaseMs * USABLE_SHARE
     this.#deadlines.set(execution, deadline)
-    this.#watch.setFor(deadline)
+    this.#deadlineAlarm.setFor(deadline)
   }
 
   #giveUpOverdue(): void {
     const now = this.#context.clock.monotonic()
     for (const [execution, deadline] of this.#deadlines) {
-      // Judged when the beat that confirms it has ended.
-      if (this.#unbegun.has(execution)) continue
+      // Decided when the heartbeat that confirms it has ended.
+      if (this.#unconfirmed.has(execution)) continue
       if (deadline <= now) this.#lose(execution, "lost")
-      else this.#watch.setFor(deadline)
+      else this.#deadlineAlarm.setFor(deadline)
     }
   }
 }
@@ -212,14 +221,14 @@ export interface LeaseKeeperContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
-  /** The longest lease among its tasks. */
+  /** The longest lease of the worker's tasks. */
   readonly leaseMs: number
-  readonly counting: StatisticsBuffer
+  readonly statistics: StatisticsBuffer
   describe(): WorkerDescription
 }
 
-/** Three times the shortest lease; without any lease, as rarely as the loop allows. */
-function rhythmOf(held: readonly Execution[]): number {
+/** A third of the shortest lease. Infinity without a lease: then the loop's longest sleep applies. */
+function beatIntervalMs(held: readonly Execution[]): number {
   return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 

@@ -17,15 +17,15 @@ import { isoOrNull } from "./firing.ts"
 import { delayUntil, Loop } from "./loop.ts"
 
 /**
- * Fires schedules from this process's memory: those declared `local`, and, while stored schedules can't be read, the ones
- * this process declares in code. Every process does the same; a run's id is made of schedule and occurrence, so the store
- * keeps one of each, also when the stored schedule catches up later.
+ * Fires schedules from this process's memory: schedules declared `local`, and, while stored schedules can't be read, the
+ * schedules that this process declares in code. Every process does the same. A run's id is made of schedule and occurrence, so
+ * the store keeps one run per occurrence, also when the stored schedule catches up later.
  */
 export class LocalFiring {
   readonly #context: LocalFiringContext
   readonly #local = new Map<string, Local>()
   readonly #standIns = new Map<string, StandIn>()
-  /** The store may have been away altogether. Until `Firing` has tried once more, stored schedules go first. */
+  /** The whole store may have been unreachable. `Firing` must try to read stored schedules before stand-ins fire. */
   #mustAskFiring = false
   readonly #loop: Loop
 
@@ -55,7 +55,7 @@ export class LocalFiring {
     return this.#loop.stop()
   }
 
-  /** Stored schedules can't be read since then: go on with these, as they were last seen. */
+  /** Stored schedules can't be read since `since`. Fires these instead, as they were last read. */
   standIn(schedules: Iterable<Schedule>, since: Instant): void {
     if (this.#standIns.size > 0) return
     for (const schedule of schedules) this.#standIns.set(schedule.id, standInFor(schedule, since))
@@ -69,7 +69,7 @@ export class LocalFiring {
     this.#loop.wake()
   }
 
-  /** The declared ones could be read after all, though perhaps not all that firing needs: a pause made meanwhile counts. */
+  /** The declared schedules could be read, although firing may still fail. Changes such as a pause apply to the stand-ins. */
   refresh(schedules: readonly Schedule[]): void {
     if (this.#standIns.size === 0) return
     const stored = new Map(schedules.map((schedule) => [schedule.id, schedule]))
@@ -81,7 +81,7 @@ export class LocalFiring {
     this.#loop.wake()
   }
 
-  /** They can be read again, and whatever was fired meanwhile is found there by its id. */
+  /** Stored schedules can be read again. Runs that were fired from memory are found in the store by their ids. */
   stepBack(): void {
     if (this.#standIns.size === 0) return
     this.#standIns.clear()
@@ -94,7 +94,7 @@ export class LocalFiring {
     const now = await this.#now()
     const readAt = clock.monotonic()
     await fireEach(this.#local, now, (local) => this.#fireLocal(local, now))
-    if (await this.#areStoredBack()) return 0
+    if (await this.#canReadStored()) return 0
     await fireEach(this.#standIns, now, (standIn) => this.#fireStandIn(standIn, now))
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
       ({ schedule }) => schedule.nextRunAt ?? Number.POSITIVE_INFINITY,
@@ -112,35 +112,35 @@ export class LocalFiring {
   }
 
   /**
-   * The store can be reached. If it was away altogether, stored schedules can be read again as well. They come first then: they know
-   * of a pause that was made meanwhile, and how many occurrences a run stands for.
+   * Asks `Firing` once after the whole store was unreachable. If stored schedules can be read again, they fire instead of the
+   * stand-ins: they include a pause made during the outage, and the number of occurrences that a run stands for.
    */
-  async #areStoredBack(): Promise<boolean> {
+  async #canReadStored(): Promise<boolean> {
     if (!this.#mustAskFiring || this.#standIns.size === 0) return false
     const areBack = await this.#context.onReachable()
     this.#mustAskFiring = false
     return areBack
   }
 
-  /** A local schedule has no other ledger: what doesn't run is recorded here. */
+  /** A local schedule has no stored record, so its skipped occurrences are recorded here. */
   async #fireLocal({ schedule }: Local, now: Instant): Promise<void> {
     const { store } = this.#context
     const facts = await this.#factsOf(schedule)
     const plan = await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
     const held = await this.#enqueue(schedule, plan)
     if (held.length > 0) await store.enqueue(held)
-    // After its last occurrence it may be gone.
+    // A null progress ends the schedule after its last occurrence.
     if (plan.progress === null) this.#local.delete(schedule.id)
     else this.#local.set(schedule.id, { schedule: { ...schedule, ...plan.progress } })
   }
 
   /**
-   * Runs that are on time, and nothing else: whatever doesn't run now is the stored schedule's to make up for, or to record. So
-   * it makes no difference when the stored schedules can be read again, be it in the middle of this.
+   * Creates only runs that are on time. The stored schedule catches up with the other occurrences or records them as skipped. So
+   * the stored schedules may become readable at any time, even during this call.
    */
   async #fireStandIn(standIn: StandIn, now: Instant): Promise<void> {
     const { schedule, recordedAfter } = standIn
-    // It was read again, or all can be, since this turn began.
+    // The stand-in was refreshed or dropped since this turn began.
     if (this.#standIns.get(schedule.id) !== standIn) return
     const facts = await this.#factsOf(schedule)
     const recorded =
@@ -148,7 +148,7 @@ export class LocalFiring {
     const plan = planStandIn(standIn, { ...facts, recorded }, now)
     const runs = plan.runs.filter((run) => run.state === "pending")
     await this.#enqueue(schedule, { ...plan, runs })
-    // A schedule that was read again meanwhile stays as it was read.
+    // A stand-in that was refreshed during this call is kept as it is.
     if (this.#standIns.get(schedule.id) !== standIn) return
     const next = standInAfter(standIn, plan)
     if (next === null) this.#standIns.delete(schedule.id)
@@ -159,7 +159,7 @@ export class LocalFiring {
     return needsFacts(schedule) ? readFacts(this.#context.store, schedule) : NO_FACTS
   }
 
-  /** Returns records of the runs whose live key another run holds. */
+  /** Returns skip records of the runs whose live key another run holds. */
   async #enqueue(schedule: Schedule, plan: Plan): Promise<readonly NewRun[]> {
     const { store, events } = this.#context
     const { runs } = plan
@@ -174,7 +174,7 @@ export class LocalFiring {
         runs.forEach((run, index) => {
           const answer = answers[index]!
           const { outcome, runId } = answer
-          if (answer.outcome === "refused") this.#complain(schedule, run, answer.why)
+          if (answer.outcome === "refused") this.#reportRefused(schedule, run, answer.why)
           if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
           if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
         }),
@@ -182,7 +182,7 @@ export class LocalFiring {
     return held
   }
 
-  #complain(schedule: Schedule, run: NewRun, why: string): void {
+  #reportRefused(schedule: Schedule, run: NewRun, why: string): void {
     const facts = { component: "local-firing", scheduleId: schedule.id, runId: run.id, error: why }
     this.#context.logger.error(facts, "The store can't keep this run")
     this.#context.events.error(new BelfryError("BELFRY_STORE_REFUSED", why), "firing")
@@ -207,8 +207,8 @@ export class LocalFiring {
 }
 
 /**
- * One that fails doesn't keep the others from firing, and is the last to be tried next time. Two mean that it isn't about them:
- * the store is away.
+ * A schedule that fails doesn't keep the others from firing, and is tried last at the next turn. A second failure ends the turn:
+ * then the store is probably unreachable.
  */
 async function fireEach<Each extends Local>(
   all: Map<string, Each>,
@@ -229,7 +229,7 @@ async function fireEach<Each extends Local>(
   if (failed !== null) throw failed.error
 }
 
-/** A schedule that is in no store. */
+/** A schedule that is kept in memory only. */
 interface Local {
   readonly schedule: Schedule
 }
@@ -251,6 +251,6 @@ export interface LocalFiringContext {
   readonly pollMs: number
   /** A run was created. */
   onFired(): void
-  /** The store answers again, after it was away altogether. Resolves to whether stored schedules can be read. */
+  /** The store answers again after it was unreachable. Resolves to whether stored schedules can be read. */
   onReachable(): Promise<boolean>
 }

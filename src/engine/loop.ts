@@ -2,14 +2,14 @@ import type { Instant } from "../core/instant.ts"
 import type { Clock } from "../runtime/clock.ts"
 
 /**
- * One of the engine's loops: takes a turn, sleeps until the turn says or somebody wakes it, takes another. A turn that
- * throws (the store is away) never ends the loop: it backs off, says so once, and says when it has recovered.
+ * One of the engine's loops: it takes a turn, sleeps for the time that the turn returned or until it is woken, and repeats. A
+ * turn that throws (the store is unreachable) never ends the loop: the loop backs off, and reports faults and recovery.
  */
 export class Loop {
   readonly #options: LoopOptions
   #isStopped = true
   #isWoken = false
-  /** Those who wait for the next turn to have ended. */
+  /** Callers of `tryAgain` that wait for the end of the next turn. */
   #awaiting: ((hasWorked: boolean) => void)[] = []
   #endSleep: (() => void) | null = null
   #ended: Promise<void> = Promise.resolve()
@@ -25,16 +25,16 @@ export class Loop {
     this.#ended = this.#run()
   }
 
-  /** Ends the sleep, or skips the next one if a turn is being taken. */
+  /** Ends the sleep, or skips the next one if a turn is under way. */
   wake(): void {
     this.#isWoken = true
-    // A store that is away isn't helped by hurry.
+    // After a fault the back-off is kept: hurrying doesn't help an unreachable store.
     if (this.#faults === 0) this.#endSleep?.()
   }
 
   /**
-   * As `wake`, also after a fault: the store is said to be back. Resolves when a turn that began after this has ended: to whether it
-   * worked. False if there is none, because the loop has stopped.
+   * Like `wake`, but also ends the back-off after a fault: the store seems to be back. Resolves when a turn that began after
+   * this call has ended. True: the turn succeeded. False: it failed, or the loop has stopped.
    */
   tryAgain(): Promise<boolean> {
     if (this.#isStopped) return Promise.resolve(false)
@@ -44,7 +44,7 @@ export class Loop {
     })
   }
 
-  /** Resolves when the turn being taken has ended. */
+  /** Resolves when the current turn has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#endSleep?.()
@@ -65,27 +65,27 @@ export class Loop {
     for (const resolve of this.#awaiting) resolve(false)
   }
 
-  /** The delay until the next turn. */
+  /** Returns the delay until the next turn. */
   async #turn(): Promise<number> {
     const { turn, clock, onFault, onRecovery } = this.#options
     try {
       const delayMs = await turn()
       if (this.#faults > 0) {
         this.#faults = 0
-        this.#tell(() => onRecovery?.())
+        this.#callSafely(() => onRecovery?.())
       }
       return delayMs
     } catch (error) {
       this.#faults++
-      this.#tell(() => onFault(error, this.#faults))
+      this.#callSafely(() => onFault(error, this.#faults))
       return faultDelayMs(this.#faults, clock.random())
     }
   }
 
-  /** `onFault` may do more than log: firing goes over to memory. An error of that must not be what ends a loop. */
-  #tell(say: () => void): void {
+  /** `onFault` may do more than log: it starts firing from memory. An error thrown there must not end the loop. */
+  #callSafely(callback: () => void): void {
     try {
-      say()
+      callback()
     } catch {}
   }
 
@@ -96,7 +96,7 @@ export class Loop {
         this.#endSleep = null
         resolve()
       }
-      // Timers may ring a fraction of a millisecond early, and early is a wasted turn.
+      // Rounded up: timers can fire a fraction of a millisecond early, and an early turn is wasted.
       const cancelTimer = this.#options.clock.setTimer(Math.max(0, Math.ceil(delayMs)), end)
       this.#endSleep = end
     })
@@ -105,21 +105,21 @@ export class Loop {
 
 export interface LoopOptions {
   readonly clock: Clock
-  /** However quiet it is, look this often: hints may be lost. */
+  /** Limit of the sleep between two turns, because hints may be lost. */
   readonly longestSleepMs: number
-  /** Does one round of work and says how many milliseconds may pass before the next. */
+  /** Does one round of work. Returns the milliseconds until the next one is needed. */
   turn(): Promise<number>
-  /** `count` is 1 for the first fault since things last worked. */
+  /** `count` is 1 for the first fault after a successful turn. */
   onFault(error: unknown, count: number): void
   onRecovery?(): void
 }
 
-/** By the store's clock at the last answer, and our own for what has passed since. */
+/** Time until `at`: the store's clock at its last answer, plus the time measured here since then. Null: never. */
 export function delayUntil(at: Instant | null, storeNow: Instant, elapsedMs: number): number {
   return at === null ? Number.POSITIVE_INFINITY : Math.max(0, at - storeNow - elapsedMs)
 }
 
-/** 250 ms, doubling to 5 s, a quarter of it left to chance so that many processes don't return at once. */
+/** 250 ms, doubling to 5 s, less a random part of up to a quarter so that many processes don't retry at once. */
 function faultDelayMs(faults: number, chance: number): number {
   return Math.min(250 * 2 ** Math.min(faults - 1, 10), 5_000) * (1 - 0.25 * chance)
 }

@@ -6,22 +6,21 @@ import type { Logger } from "../runtime/logger.ts"
 import type { RunPage, Store } from "../store/store.ts"
 
 const PAGE = 1_000
-/** How many pages of running runs one look reads. The next look goes on from there. */
+/** Pages of running runs that one search reads. The next search continues from there. */
 const PAGES = 10
-/** Of more attempts than this it is forgotten that they began. */
+/** At most this many begun attempts are remembered; the oldest are dropped. */
 const BEGUN_MAX = 10_000
 
 /**
- * A claim whose answer was lost may have given this worker runs that it doesn't know of, and so does a run that it couldn't give
- * back. Left alone, they would wait for their lease to end, and the attempt could count as lost. The worker looks for them and
- * gives them back at once.
+ * Gives back runs that this worker holds in the store but doesn't perform: the answer of their claim was lost, or they couldn't
+ * be given back earlier. Otherwise they would wait for their lease to end, and the attempt could count as lost.
  */
 export class LostAnswers {
   readonly #context: { store: Store; clock: Clock; logger: Logger; id: string }
-  /** By the monotonic clock. The server may come to a claim long after its worker stopped waiting for the answer. */
+  /** By the monotonic clock. The server may perform a claim long after its worker stopped waiting for the answer. */
   #suspectedUntil = Number.NEGATIVE_INFINITY
   #leaseMs = 0
-  /** Where the next look goes on; null: at the newest run. */
+  /** Where the next search continues. Null: at the newest run. */
   #before: RunPage["after"] = null
   readonly #begun = new Set<string>()
 
@@ -29,24 +28,24 @@ export class LostAnswers {
     this.#context = context
   }
 
-  /** An answer was lost, or came too late to be used, or a run couldn't be given back. */
+  /** Called when an answer was lost or came too late, or a run couldn't be given back. */
   suspect(leaseMs: number): void {
     this.#leaseMs = leaseMs
     this.#suspectedUntil = Math.max(this.#suspectedUntil, this.#context.clock.monotonic() + leaseMs)
   }
 
   /**
-   * This attempt began, and its end couldn't be stored: it must not be given back as if it hadn't. It waits for the end of its
-   * lease, and counts as lost.
+   * This attempt began, and its end couldn't be stored. It must not be given back as an attempt that never began: it waits for
+   * the end of its lease and counts as lost.
    */
-  leave(run: Run): void {
+  markBegun(run: Run): void {
     this.#begun.add(attemptOf(run))
     const [oldest] = this.#begun
     if (this.#begun.size > BEGUN_MAX) this.#begun.delete(oldest!)
   }
 
-  /** How soon to look again: never, if there is nothing to look for. */
-  get lookAgainInMs(): number {
+  /** Delay until the next search. Infinity: there is nothing to search for. */
+  get searchAgainInMs(): number {
     if (!this.#isSuspected) return Number.POSITIVE_INFINITY
     return this.#before === null ? 5 * SECOND : SECOND
   }
@@ -55,13 +54,13 @@ export class LostAnswers {
     return this.#context.clock.monotonic() < this.#suspectedUntil
   }
 
-  /** Only while no claim is under way: its runs would not be known yet either. */
+  /** Must not be called while a claim is under way, because its runs aren't known yet either. */
   async giveBack(isKnown: (run: RunSummary) => boolean): Promise<void> {
     if (!this.#isSuspected) return
     try {
       await this.#giveBack(isKnown)
     } catch (error) {
-      // The store is away: look again as soon as it answers, before the next claim.
+      // The store is unreachable: search again when it answers, before the next claim.
       this.suspect(this.#leaseMs)
       throw error
     }
@@ -85,7 +84,7 @@ export class LostAnswers {
     await store.transition(unbegun.map((run) => release(run, "Its worker did not begin it")))
     logger.info(
       { component: "worker", runs: unbegun.length },
-      "Runs that this worker held and had not begun were given back",
+      "Gave back runs that this worker held but had not begun",
     )
   }
 }

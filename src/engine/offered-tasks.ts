@@ -3,10 +3,10 @@ import type { Store } from "../store/store.ts"
 
 const PAGE = 1_000
 
-/** The tasks of the workers that are online: one read for every thousand workers. */
+/** The tasks of the online workers. Takes one read per thousand workers. */
 export async function offeredTasks(store: Store): Promise<ReadonlySet<string>> {
   const offered = new Set<string>()
-  // Read before the workers: a worker that beats in between doesn't look silent.
+  // Read before the workers, so that a worker whose heartbeat comes in between doesn't look silent.
   const now = await store.now()
   for (let afterId: string | null = null; ; ) {
     const workers = await store.findWorkers({ afterId, limit: PAGE })

@@ -1,6 +1,6 @@
 import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
-import { isToLookUp, type Plan } from "../core/plan.ts"
+import { needsRecords, type Plan } from "../core/plan.ts"
 import { planAhead } from "../core/plan-ahead.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
@@ -11,84 +11,85 @@ import type { Events } from "./events.ts"
 import { plannedBy } from "./facts.ts"
 import { PostponedSchedules } from "./postponed-schedules.ts"
 
-/** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
+/** Schedules planned per turn: enough to amortise the round trip, few enough that processes share the work. */
 const BATCH = 500
-/** How long look-ups that fail may keep the other schedules of a turn waiting. */
+/** Failing look-ups may delay the other schedules of a turn by this much. */
 const FAILED_MAX_MS = 5 * SECOND
-/** If more schedules than this can't be planned, it is the store that can't be read. */
-const RESTING_MAX = 1_000
+/** If more schedules than this are postponed, the turn fails: the store itself is probably unreadable. */
+const POSTPONED_MAX = 1_000
 
 /**
- * Makes the plans of one turn. A schedule that is behind needs to know what is recorded of it; if that can't be read, the
- * schedule rests, and the others go on.
+ * Makes the plans of one turn. A schedule that is behind needs its recorded occurrences. If they can't be read, the schedule is
+ * postponed, and the others are planned.
  */
 export class Planning {
   readonly #context: PlanningContext
-  readonly #resting: PostponedSchedules
+  readonly #postponed: PostponedSchedules
 
   constructor(context: PlanningContext) {
     this.#context = context
-    this.#resting = new PostponedSchedules(context.clock)
+    this.#postponed = new PostponedSchedules(context.clock)
   }
 
-  /** How many schedules to ask for: those that rest are due, too, and must not crowd out the others. */
+  /** How many schedules to read. Postponed schedules are due too, and must not crowd out the others. */
   get limit(): number {
-    return BATCH + this.#resting.size
+    return BATCH + this.#postponed.size
   }
 
-  /** How long until a schedule that rests is tried again. */
+  /** Delay until a postponed schedule is tried again. */
   get tryAgainInMs(): number {
-    return this.#resting.wakeInMs
+    return this.#postponed.tryAgainInMs
   }
 
-  /** Throws if the store is away. Those due at `burstAt` are planned ahead. */
+  /** Throws if the store is unreachable. Schedules due at `burstAt` are planned ahead. */
   async plan({ due, now }: DueSchedules, burstAt: Instant | null): Promise<Plans> {
     const { store, clock } = this.#context
     const planned: Planned[] = []
     const left: Schedule[] = []
     let [failedMs, fault]: [number, unknown] = [0, null]
-    const awake = due.filter(({ schedule }) => !this.#resting.has(schedule.id))
-    for (const { schedule, facts } of awake) {
+    const active = due.filter(({ schedule }) => !this.#postponed.has(schedule.id))
+    for (const { schedule, facts } of active) {
       const isDue = schedule.nextRunAt! <= now
-      // Others that are due before the burst don't belong to it.
+      // Schedules that are due before the burst are not planned ahead.
       const isOfBurst = schedule.nextRunAt === burstAt
-      // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
+      // Not awaited, unless there is something to look up: that would cost each of a thousand plans a turn of the event loop.
       let plan = isDue ? planFire(schedule, facts, now) : isOfBurst ? planAhead(schedule, facts) : null
-      if (plan !== null && isToLookUp(plan, schedule)) {
+      if (plan !== null && needsRecords(plan, schedule)) {
         if (fault !== null) continue
         const askedAt = clock.monotonic()
         try {
           plan = await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
         } catch (error) {
           failedMs += clock.monotonic() - askedAt
-          await this.#rest(schedule, error)
-          if (failedMs >= FAILED_MAX_MS || this.#resting.size > RESTING_MAX) fault = error
+          await this.#postpone(schedule, error)
+          if (failedMs >= FAILED_MAX_MS || this.#postponed.size > POSTPONED_MAX) fault = error
           continue
         }
       }
       if (plan === null) left.push(schedule)
       else planned.push({ schedule, plan })
     }
-    return { planned, left, fault, isAllResting: due.length > 0 && awake.length === 0 }
+    return { planned, left, fault, areAllPostponed: due.length > 0 && active.length === 0 }
   }
 
-  async #rest(schedule: Schedule, error: unknown): Promise<void> {
-    // Is it the schedule, or the store? A store that is away fails here as well, and that is a fault of the whole turn.
+  async #postpone(schedule: Schedule, error: unknown): Promise<void> {
+    // Tells a fault of this schedule from one of the store: if the store is unreachable, this throws and ends the whole turn.
     await this.#context.store.now()
-    this.#resting.rest(schedule.id)
+    this.#postponed.postpone(schedule.id)
     const facts = { component: "firing", scheduleId: schedule.id, error: describeThrown(error) }
-    this.#context.logger.error(facts, "What is recorded of the schedule can't be read; trying again")
+    this.#context.logger.error(facts, "The schedule's recorded occurrences can't be read; trying again")
     this.#context.events.error(error, "firing")
   }
 }
 
 export interface Plans {
   readonly planned: readonly Planned[]
-  /** It can't be known yet what these will owe. */
+  /** Schedules that can only be planned at their instant. */
   readonly left: readonly Schedule[]
-  /** Look-ups failed for too long: the rest of them wasn't tried. Null if all is well. */
+  /** The error of the last look-up if look-ups failed for too long and the others weren't tried. Null: no fault. */
   readonly fault: unknown
-  readonly isAllResting: boolean
+  /** Schedules were read, and all of them are postponed. */
+  readonly areAllPostponed: boolean
 }
 
 export interface Planned {

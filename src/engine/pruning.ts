@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
 import { Loop } from "./loop.ts"
 
-/** What history is kept. */
+/** How much history is kept. */
 export interface Retention {
   readonly olderThanMs: number
   readonly keepPerSchedule: number
@@ -14,13 +14,13 @@ export interface Retention {
 
 export const DEFAULT_RETENTION: Retention = { olderThanMs: 30 * DAY, keepPerSchedule: 100 }
 
-/** A bounded bite at a time, so that a store full of history is never locked for long. */
-const BITE = 1_000
+/** Records deleted per call, so that a store with much history is never locked for long. */
+const BATCH = 1_000
 const SILENT_FOR_MS = DAY
-/** Who did what is asked for long after the runs are gone. */
+/** The journal is read long after the runs are gone. */
 const JOURNAL_KEPT_MS = 400 * DAY
 
-/** Deletes old history. Any process may: what one has deleted, the next doesn't find. */
+/** Deletes old history. Every process may do this: records that one has deleted are not found by the others. */
 export function createPruning(context: {
   store: Store
   clock: Clock
@@ -35,7 +35,7 @@ export function createPruning(context: {
     clock,
     longestSleepMs: everyMs,
     async turn() {
-      // Processes of one deploy start together; they needn't all prune together.
+      // Processes of one deploy start together. A random delay keeps them from pruning together.
       if (isFirst) {
         isFirst = false
         return MINUTE + clock.random() * everyMs
@@ -44,11 +44,11 @@ export function createPruning(context: {
         ...retention,
         silentForMs: SILENT_FOR_MS,
         journalOlderThanMs: JOURNAL_KEPT_MS,
-        limit: BITE,
+        limit: BATCH,
       })
       if (Object.values(pruned).some((count) => count > 0))
         logger.info({ component: "pruning", ...pruned }, "Pruned")
-      return Object.values(pruned).includes(BITE) ? 0 : everyMs
+      return Object.values(pruned).includes(BATCH) ? 0 : everyMs
     },
     onFault(error, count) {
       if (count === 1) {

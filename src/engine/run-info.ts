@@ -3,7 +3,7 @@ import type { Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 import type { LastSuccess, RunInfo } from "../task/task-context.ts"
 
-/** What a task is told of its run. */
+/** The information on a run that its task gets. */
 export function infoOf(run: Run, policy: RetryPolicy): RunInfo {
   const { missed } = run
   return {
@@ -22,7 +22,7 @@ export function infoOf(run: Run, policy: RetryPolicy): RunInfo {
   }
 }
 
-/** By the store, when the task asks. */
+/** Read from the store when the task asks for it. */
 export async function lastSuccessOf(store: Store, scheduleId: string | null): Promise<LastSuccess | null> {
   if (scheduleId === null) return null
   const page = { orderBy: "completedAt", after: null, limit: 1 } as const

@@ -6,14 +6,14 @@ import type { LogLevel, LogLine, Store } from "../store/store.ts"
 import type { RunLogger } from "../task/task-context.ts"
 
 const LINE_MAX_BYTES = 64 * 1024
-/** What one attempt may write. Each line also counts what it costs to keep it, so that their number has a limit, too. */
+/** Limit of one attempt's log. Each line also counts `LINE_COST_BYTES`, so the number of lines is limited, too. */
 const LOG_MAX_BYTES = 5 * 1024 * 1024
 const LINE_COST_BYTES = 100
 const FLUSH_AFTER_MS = 500
 const BATCH_LINES = 200
-/** Failed sends in a row after which a log waits for its next line, or for its end. */
+/** After this many failed sends in a row, a log waits for its next line or for the end of the attempt. */
 const TRIES = 8
-/** What the end of a run gives its last lines: a few tries, and never more than this time. */
+/** At the end of an attempt its last lines get a few tries, and `FINAL_MAX_MS` at most. */
 const FINAL_TRIES = 3
 const FINAL_PAUSE_MS = 250
 const FINAL_MAX_MS = 2_000
@@ -21,15 +21,15 @@ const FINAL_MAX_MS = 2_000
 type Line = Omit<LogLine, "agoMs"> & { readonly writtenAt: number }
 
 /**
- * The lines of one attempt: gathered, numbered, then stored together. A send that failed is sent again with the next;
- * what arrived twice is stored once (law 8). Losing a log line never fails a run.
+ * Collects and numbers the lines of one attempt, and stores them in batches. Lines whose send failed are sent again; lines that
+ * arrive twice are stored once (law 8). A lost log line never fails a run.
  */
 export class RunLog implements RunLogger {
   readonly #store: Store
   readonly #clock: Clock
   readonly #runId: string
   readonly #attempt: number
-  /** Written and not known to be stored, in order. */
+  /** Lines that the store hasn't confirmed, in order. */
   #unsent: Line[] = []
   #lastNumber = 0
   #bytes = 0
@@ -58,18 +58,18 @@ export class RunLog implements RunLogger {
     this.#write("error", message, fields)
   }
 
-  /** There is nothing to flush: so of most tasks, which write no lines. */
-  get isAtRest(): boolean {
+  /** There is nothing to flush. True of most tasks, because they write no lines. */
+  get isFlushed(): boolean {
     return this.#unsent.length === 0 && this.#cancelTimer === null
   }
 
-  /** The end: everything written so far is in the store when this resolves, or given up. */
+  /** Called at the end of the attempt. When it resolves, each line is stored or given up. */
   async flush(): Promise<void> {
     this.#cancelTimer?.()
     this.#cancelTimer = null
     if (this.#unsent.length === 0) return
     await new Promise<void>((resolve) => {
-      // A store that doesn't answer may keep a line, but not the run that wrote it.
+      // A store that doesn't answer may cost log lines, but must not delay the end of the run.
       const cancelDeadline = this.#clock.setTimer(FINAL_MAX_MS, resolve)
       void this.#sendAll().then(() => {
         cancelDeadline()
@@ -116,11 +116,11 @@ export class RunLog implements RunLogger {
     })
   }
 
-  /** While the run goes on: as long as there are whole batches, then the rest. What failed goes with the next. */
+  /** Used during the attempt: sends while there are full batches. The remaining and the failed lines go with the next send. */
   async #sendBatches(): Promise<void> {
     let isSent = await this.#send()
     while (isSent && this.#unsent.length >= BATCH_LINES) {
-      await this.#letOthersGo()
+      await this.#yieldToTimers()
       isSent = await this.#send()
     }
     this.#failures = isSent ? 0 : Math.min(this.#failures + 1, TRIES)
@@ -130,7 +130,7 @@ export class RunLog implements RunLogger {
   async #sendAll(): Promise<void> {
     for (let failures = 0; this.#unsent.length > 0 && failures < FINAL_TRIES; ) {
       if (await this.#send()) {
-        if (this.#unsent.length > 0) await this.#letOthersGo()
+        if (this.#unsent.length > 0) await this.#yieldToTimers()
         continue
       }
       failures++
@@ -141,8 +141,8 @@ export class RunLog implements RunLogger {
     this.#cancelTimer = null
   }
 
-  /** SQLite answers at once: without a timer in between, a thousand batches would keep heartbeats and signals waiting. */
-  #letOthersGo(): Promise<void> {
+  /** SQLite answers synchronously. Without a timer in between, a thousand batches would delay heartbeats and signals. */
+  #yieldToTimers(): Promise<void> {
     return this.#pause(0)
   }
 
@@ -152,7 +152,7 @@ export class RunLog implements RunLogger {
     })
   }
 
-  /** True if the oldest lines are stored now. One call is under way at a time, and everybody waits for that one. */
+  /** True: the oldest lines are stored. Only one call is under way at a time; callers that arrive during it share its result. */
   #send(): Promise<boolean> {
     this.#sending ??= this.#append(this.#unsent.slice(0, BATCH_LINES)).finally(() => {
       this.#sending = null
@@ -169,10 +169,10 @@ export class RunLog implements RunLogger {
     try {
       if (dated.length > 0) await this.#store.appendLogs(dated)
     } catch {
-      // The store is away: the run itself will say so, and a log is not worth holding it up.
+      // The store is unreachable. The end of the run reports that, and must not be delayed for its log.
       return false
     }
-    // Lines that were written meanwhile stand behind these.
+    // Lines written during the call come after these.
     this.#unsent.splice(0, lines.length)
     return true
   }

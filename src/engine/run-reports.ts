@@ -3,7 +3,7 @@ import { isFinished, isGivenUp, type Run, type RunChange } from "../core/run.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Events } from "./events.ts"
 
-/** What a worker's log and hooks hear of a run. */
+/** Where a worker reports on its runs. */
 export interface RunReporting {
   readonly events: Events
   readonly logger: Logger
@@ -21,9 +21,9 @@ export function reportCancelled({ events, logger }: RunReporting, run: Run): voi
   events.emit(run, { type: "cancelled" })
 }
 
-/** Another attempt has the run, or has ended it. */
+/** Another attempt holds the run or has ended it. */
 export function reportRefused({ events, logger }: RunReporting, run: Run): void {
-  logger.warn(factsOf(run), "The attempt had lost its run; its result was not stored")
+  logger.warn(factsOf(run), "The attempt no longer held the run; its result was not stored")
   events.emit(run, { type: "refused" })
 }
 
@@ -36,7 +36,7 @@ export function reportEnd(
   const { type } = ending
   const facts = change.error === null ? factsOf(run) : { ...factsOf(run), error: change.error }
   if (type === "failed" || type === "lost") logger.error(facts, "Failed")
-  else logger.info(facts, WORDS[type])
+  else logger.info(facts, MESSAGES[type])
   events.emit(run, ending)
 }
 
@@ -50,13 +50,13 @@ function factsOf({ id: runId, task, scheduleId, attempt }: Run) {
   return { component: "worker", runId, task, scheduleId, attempt }
 }
 
-const WORDS = {
+const MESSAGES = {
   succeeded: "Succeeded",
   retrying: "Failed, and will be tried again",
   released: "Given back",
 } as const
 
-/** What the change that ended an attempt means to somebody who listens. */
+/** The event of the change that ended an attempt. */
 function endingOf(change: RunChange, durationMs: number) {
   const { error, message, details } = change
   if (isGivenUp(change)) return { type: "lost", error } as const

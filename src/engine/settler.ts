@@ -3,26 +3,26 @@ import { isAlreadyMade, type RunChange } from "../core/run.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
 
-/** Changes that one call carries. */
+/** Changes per call. */
 const BATCH = 1_000
-/** A change that can't be stored for this long is dropped: its lease ends, and another worker takes the run. */
+/** A change is dropped after this many failed sends. The run's lease then ends, and another worker takes the run. */
 const TRIES = 8
 
 /**
- * `cancelled`: somebody cancelled the run while this attempt performed it. `stale`: the run has moved on otherwise. Refused: the
- * store can't keep what the change says.
+ * `cancelled`: the run was cancelled during this attempt. `stale`: the run has changed in another way. Refused: the store can't
+ * keep the values of the change.
  */
 export type Settled = "made" | "cancelled" | "stale" | Refused
 
 /**
- * Sends the ends of runs to the store. One call is under way at a time and takes everything that gathered meanwhile, so
- * a busy worker pays one round trip for many runs and an idle one waits for nobody.
+ * Sends the ends of runs to the store. Only one call is under way at a time, and the next call takes all changes that arrived
+ * during it. So a busy worker pays one round trip for many runs, and an idle worker sends at once.
  */
 export class Settler {
   readonly #store: Store
   readonly #clock: Clock
   #waiting: Waiting[] = []
-  /** Under way. */
+  /** The changes of the call under way. */
   #sent: readonly Waiting[] = []
   #isSending = false
   #isOver = false
@@ -33,7 +33,7 @@ export class Settler {
     this.#clock = clock
   }
 
-  /** How many changes have no answer yet. */
+  /** Number of changes without an answer. */
   get size(): number {
     return this.#waiting.length + this.#sent.length
   }
@@ -46,17 +46,17 @@ export class Settler {
     })
   }
 
-  /** Nothing is sent from now on, and nobody waits for an answer any more. */
+  /** Sends nothing more and rejects every change that has no answer. */
   giveUp(): void {
     this.#isOver = true
-    const given = [...this.#sent, ...this.#waiting]
+    const unanswered = [...this.#sent, ...this.#waiting]
     this.#waiting = []
-    for (const { reject } of given) reject(tooLate())
+    for (const { reject } of unanswered) reject(tooLate())
     for (const end of this.#endPauses) end()
   }
 
-  /** Asks the store something that an end depends on, as often as a change would be sent. */
-  async insist<T>(question: () => Promise<T>): Promise<T> {
+  /** Repeats a question that the end of a run depends on, as often as a change would be sent. */
+  async withRetries<T>(question: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       if (this.#isOver) throw tooLate()
       try {
@@ -71,7 +71,7 @@ export class Settler {
   async #send(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
-    // Runs that end in the same turn of the event loop travel together.
+    // Runs that end in the same turn of the event loop share one call.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH)
@@ -90,7 +90,7 @@ export class Settler {
     this.#isSending = false
   }
 
-  /** The answer may have been lost after the change was made; sending it again is harmless (law 8). */
+  /** The answer may have been lost after the change was made. Sending the change again is harmless (law 8). */
   async #sendAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     const again: Waiting[] = []
     for (const waiting of batch) {

@@ -14,22 +14,22 @@ import {
 } from "../core/statistics.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { StatisticsBatch } from "../store/store.ts"
-import type { RunHappening } from "./events.ts"
+import type { RunEventBody } from "./events.ts"
 
-/** What is counted in one step stays together for this long, and goes into one bucket. */
+/** Length of a step. All counts of a step go into one bucket. */
 const STEP_MS = 60_000
 
-/** While the store is away: beyond so many steps the newest has all that follows. */
+/** Limit while the store is unreachable: after this many steps, the newest takes all further counts. */
 const STEPS_MAX = 60
 
 /**
- * Adds up what this process did, until a heartbeat has handed it over. What is lost when a process is killed is missing in the
- * statistics, and only there.
+ * Counts the events of this process until a heartbeat has handed them over. If the process is killed before that, the counts are
+ * missing from the statistics, and only there.
  */
 export class StatisticsBuffer {
   readonly #clock: Clock
   #steps: Step[] = []
-  /** What is under way, until the store has it: sent again, it is the same. */
+  /** The batch under way. It isn't changed until the store has added it, so it can be sent again. */
   #batch: { readonly number: number; readonly steps: readonly Step[] } | null = null
   #lastNumber = 0
 
@@ -37,15 +37,15 @@ export class StatisticsBuffer {
     this.#clock = clock
   }
 
-  note(run: { readonly task: string; readonly scheduleId: string | null }, what: RunHappening): void {
+  note(run: { readonly task: string; readonly scheduleId: string | null }, what: RunEventBody): void {
     const cell = cellOf(this.#step(), run)
     if (what.type === "started") cell.measure("lateness", what.latenessMs)
     else if (what.type !== "refused") cell.count(OUTCOMES[what.type])
     if ("durationMs" in what) cell.measure("duration", what.durationMs)
   }
 
-  /** Something was counted and isn't in yet. */
-  get isOwed(): boolean {
+  /** There are counts that the store hasn't confirmed. */
+  get hasUnstored(): boolean {
     return this.#steps.length > 0 || this.isUnderWay
   }
 
@@ -53,7 +53,7 @@ export class StatisticsBuffer {
     return this.#batch !== null
   }
 
-  /** The batch to hand over; null if there is nothing. The same one again, until it is in. */
+  /** The batch to hand over; the same one until the store has added it. Null: nothing to hand over. */
   next(): StatisticsBatch | null {
     if (this.#batch === null) {
       if (this.#steps.length === 0) return null
@@ -80,7 +80,7 @@ export class StatisticsBuffer {
   }
 }
 
-const OUTCOMES: Readonly<Record<Exclude<RunHappening["type"], "started" | "refused">, Outcome>> = {
+const OUTCOMES: Readonly<Record<Exclude<RunEventBody["type"], "started" | "refused">, Outcome>> = {
   created: "created",
   skipped: "skipped",
   succeeded: "succeeded",

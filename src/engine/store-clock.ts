@@ -6,22 +6,22 @@ import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
 
-/** What the store's clock said, and when it was asked and had answered by our own, which never goes back. */
+/** A reading of the store's clock, with the monotonic times of the question and the answer. */
 export interface ClockReading {
   readonly now: Instant
   readonly askedAt: number
   readonly answeredAt: number
 }
 
-/** While the store's clock is behind, it may be set right at any moment: schedules are looked at this often. */
-const LOOK_AGAIN_MS = 5 * SECOND
+/** While the store's clock is behind it may be corrected at any time, so schedules are read this often. */
+const CHECK_AGAIN_MS = 5 * SECOND
 
-/** How many schedules are looked at when a process starts. Those that fire often are all ahead, so a sample shows it. */
-const LOOKED_AT = 500
+/** How many schedules a process checks when it starts. Schedules that fire often are all ahead, so a sample is enough. */
+const SAMPLE_SIZE = 500
 
 /**
- * By how much the store's clock went back between two readings; 0 if it didn't. That it goes forward is no step: a process that
- * was suspended sees the same, and what was missed is caught up with.
+ * By how much the store's clock went back between two readings. 0: it didn't. A jump forward doesn't count: a process that was
+ * suspended sees the same, and missed occurrences are caught up with.
  */
 export function steppedBackMs(before: ClockReading, after: ClockReading): number {
   const atLeast = before.now + Math.max(0, after.askedAt - before.answeredAt)
@@ -30,20 +30,20 @@ export function steppedBackMs(before: ClockReading, after: ClockReading): number
 }
 
 /**
- * Watches the store's clock. When it is set back, schedules that fired ahead of it wait until it has caught up, and so do the leases
- * of workers that died: nothing happens twice, but much happens late, and somebody should know.
+ * Reports when the store's clock is set back. Schedules that fired ahead of it, and leases of workers that died, then wait until
+ * the clock has caught up. Nothing happens twice, but much happens late.
  */
 export class StoreClock {
   readonly #context: { readonly logger: Logger; readonly events: Events }
   #last: ClockReading | null = null
-  /** What it said before it went back, or what was fired by it; null once it has caught up. */
+  /** The latest instant known from before the clock went back: a reading, or a fire. Null: the clock has caught up. */
   #latest: Instant | null = null
 
   constructor(context: { readonly logger: Logger; readonly events: Events }) {
     this.#context = context
   }
 
-  saw(reading: ClockReading): void {
+  observe(reading: ClockReading): void {
     const last = this.#last
     this.#last = reading
     if (this.#latest !== null && reading.now > this.#latest) this.#latest = null
@@ -51,32 +51,32 @@ export class StoreClock {
     if (backMs === 0) return
     this.#latest = Math.max(this.#latest ?? 0, last!.now)
     const now = new Date(reading.now).toISOString()
-    this.#tell(`The store's clock went back by ${formatDuration(backMs)}, to ${now}.`, {
+    this.#report(`The store's clock went back by ${formatDuration(backMs)}, to ${now}.`, {
       backMs,
       now: reading.now,
     })
   }
 
-  /** A process that starts after the clock was set back has seen nothing of it, but finds what was fired later than now. */
-  async lookBack(store: Store): Promise<void> {
-    const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: LOOKED_AT })
+  /** A process that starts after the clock was set back didn't see the step, but finds schedules that fired later than now. */
+  async checkLastFires(store: Store): Promise<void> {
+    const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: SAMPLE_SIZE })
     const now = await store.now()
     const [first] = firedAhead(schedules, now)
     if (first === undefined) return
     this.#latest = Math.max(this.#latest ?? 0, first.lastRunAt!)
-    const [last, said] = [first.lastRunAt!, now].map((at) => new Date(at).toISOString())
-    this.#tell(
-      `Schedule "${first.id}" last fired at ${last}, and the store's clock says ${said}: it was set back.`,
+    const [last, current] = [first.lastRunAt!, now].map((at) => new Date(at).toISOString())
+    this.#report(
+      `Schedule "${first.id}" last fired at ${last}, but the store's clock says ${current}: the clock was set back.`,
       { now },
     )
   }
 
-  /** How long until the next look, at most. */
-  get lookAgainInMs(): number {
-    return this.#latest === null ? Number.POSITIVE_INFINITY : LOOK_AGAIN_MS
+  /** Schedules are read again after this delay at the latest. */
+  get checkAgainInMs(): number {
+    return this.#latest === null ? Number.POSITIVE_INFINITY : CHECK_AGAIN_MS
   }
 
-  #tell(what: string, details: Readonly<Record<string, number>>): void {
+  #report(what: string, details: Readonly<Record<string, number>>): void {
     const { logger, events } = this.#context
     const text = `${what} ${CONSEQUENCE}`
     const error = new BelfryError("BELFRY_STORE_CLOCK", text, { details })
@@ -86,4 +86,4 @@ export class StoreClock {
 }
 
 const CONSEQUENCE =
-  "Schedules that fired later than that wait until it has caught up; none of their occurrences runs twice. See which: belfry doctor"
+  "Schedules that fired later than that wait until the clock has caught up. No occurrence runs twice. To list them: belfry doctor"

@@ -1,6 +1,6 @@
 import type { Clock } from "../runtime/clock.ts"
 
-/** One limit for several steps together. It counts from its making. */
+/** One time limit for several steps together, counted from the creation of this object. */
 export class TimeLimit {
   readonly #clock: Clock
   readonly #endsAt: number
@@ -15,13 +15,13 @@ export class TimeLimit {
     return this.#clock.monotonic() >= this.#endsAt
   }
 
-  /** The steps that hadn't ended by the limit. */
+  /** The steps that had not ended by the limit. */
   get unanswered(): readonly string[] {
     return this.#unanswered
   }
 
-  /** Waits for the step, at most until the limit; true if it ended. One that rejects has ended. */
-  async allows(step: string, ended: Promise<unknown>): Promise<boolean> {
+  /** Waits for the step until the limit at most. True: the step has ended, even if by a rejection. */
+  async waitFor(step: string, ended: Promise<unknown>): Promise<boolean> {
     const isInTime = await new Promise<boolean>((resolve) => {
       const leftMs = Math.max(0, this.#endsAt - this.#clock.monotonic())
       const cancelTimer = this.#clock.setTimer(leftMs, () => resolve(false))

@@ -7,17 +7,17 @@ import type { Events } from "./events.ts"
 import { Loop } from "./loop.ts"
 import { offeredTasks } from "./offered-tasks.ts"
 
-/** Workers of a deploy may start after the process that fires. */
-const PATIENCE_MS = MINUTE
+/** Workers of a deploy may start after the process that fires, so a task is checked only after this delay. */
+const CHECK_AFTER_MS = MINUTE
 
 /**
- * Warns once for each task whose runs this process fires though no live worker offers it: a renamed task, or a typing error.
- * Processes that only fire are usual, so a task gets a minute, and one that a worker has offered is not asked about again.
+ * Warns once for each task whose runs this process fires although no live worker offers it: a renamed task, or a typing error.
+ * Processes that only fire are common, so each task is checked only after a minute, and only once.
  */
 export class UnofferedTasks {
   readonly #context: UnofferedTasksContext
   readonly #loop: Loop
-  /** By the monotonic clock: when each task is to be looked for. */
+  /** When each task is checked, by the monotonic clock. */
   readonly #dueAt = new Map<string, number>()
   readonly #known = new Set<string>()
 
@@ -26,7 +26,7 @@ export class UnofferedTasks {
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
-      turn: () => this.#look(),
+      turn: () => this.#check(),
       onFault(error, count) {
         const facts = { component: "firing", error: describeThrown(error) }
         if (count === 1) context.logger.debug(facts, "Workers can't be read; trying again")
@@ -35,7 +35,7 @@ export class UnofferedTasks {
     })
   }
 
-  /** `own` are the tasks that this process performs itself. */
+  /** `own`: tasks that this process performs itself. */
   start(own: readonly string[]): void {
     for (const task of own) this.#known.add(task)
     this.#loop.start()
@@ -49,11 +49,11 @@ export class UnofferedTasks {
   onFired(task: string): void {
     if (this.#known.has(task)) return
     this.#known.add(task)
-    this.#dueAt.set(task, this.#context.clock.monotonic() + PATIENCE_MS)
+    this.#dueAt.set(task, this.#context.clock.monotonic() + CHECK_AFTER_MS)
     this.#loop.wake()
   }
 
-  async #look(): Promise<number> {
+  async #check(): Promise<number> {
     const now = this.#context.clock.monotonic()
     const due = [...this.#dueAt].filter(([, at]) => at <= now).map(([task]) => task)
     if (due.length > 0) {
@@ -69,7 +69,7 @@ export class UnofferedTasks {
   #warn(task: string): void {
     this.#context.logger.warn(
       { component: "firing", task },
-      `Runs of task "${task}" are fired, and no live worker offers it: they wait. Start a worker that defines the task, or delete its schedules`,
+      `Runs of task "${task}" are waiting: no live worker offers the task. Start a worker that defines the task, or delete its schedules`,
     )
   }
 }

@@ -22,12 +22,12 @@ export class Worker {
   readonly #claiming: Loop
   readonly #leaseKeeper: LeaseKeeper
   readonly #lostAnswers: LostAnswers
-  /** By the monotonic clock: whoever wakes us, not before. */
+  /** By the monotonic clock. No claim is made before this time, even if the loop is woken. */
   #nextClaimAt = 0
-  /** There is more due than was given, or no room to ask for it: then a run that ends makes some. */
+  /** More runs are due than were claimed, or no slot is free. A run that ends then wakes the claiming loop. */
   #isShortOfRoom = true
   #isDraining = false
-  /** The time to finish is over: what is claimed only now is given back unbegun. */
+  /** The stop timeout has passed. Runs whose claim is answered after it are given back without being started. */
   #isLeaving = false
   #isIdle = false
   #whenEmpty: (() => void) | null = null
@@ -59,12 +59,12 @@ export class Worker {
     this.#claiming.start()
   }
 
-  /** There may be something to claim. */
+  /** Runs may have become claimable. */
   wake(): void {
     this.#claiming.wake()
   }
 
-  /** Something held may have been cancelled. */
+  /** A held run may have been cancelled: a heartbeat asks the store now. */
   check(): void {
     if (this.#running.size > 0) this.#leaseKeeper.wake()
   }
@@ -82,16 +82,16 @@ export class Worker {
   }
 
   /**
-   * Takes nothing new, lets what is running finish within the time given, then aborts it and gives it back at once, so
-   * that another worker needn't wait for a lease to end. What the store doesn't answer by the limit is given up.
+   * Claims nothing new and lets runs finish for up to `timeoutMs`. Then it aborts them and gives them back at once, so that
+   * another worker needn't wait for a lease to end. Changes that the store hasn't answered by `limit` are given up.
    */
   async stop(timeoutMs: number, limit: TimeLimit): Promise<void> {
     this.#isDraining = true
     const isEmpty = this.#claiming.stop().then(() => this.#emptied())
-    await new TimeLimit(this.#context.clock, timeoutMs).allows("runs", isEmpty)
+    await new TimeLimit(this.#context.clock, timeoutMs).waitFor("runs", isEmpty)
     this.#isLeaving = true
     for (const execution of this.#running.values()) this.#giveBack(execution)
-    if (!(await limit.allows("runs", isEmpty))) this.#settler.giveUp()
+    if (!(await limit.waitFor("runs", isEmpty))) this.#settler.giveUp()
   }
 
   async #claim(): Promise<number> {
@@ -114,7 +114,7 @@ export class Worker {
     this.#noteIdle()
     if (this.#isShortOfRoom) return 0
     const delayMs = delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
-    return Math.min(delayMs, this.#lostAnswers.lookAgainInMs)
+    return Math.min(delayMs, this.#lostAnswers.searchAgainInMs)
   }
 
   async #ask(limit: number): Promise<Claimed> {
@@ -128,7 +128,7 @@ export class Worker {
     }
   }
 
-  /** A task that has ended makes room for the next while its end is being stored; as many may wait for that as perform. */
+  /** A run frees its slot when its task has ended, before the end is stored. At most `slots` ends may wait to be stored. */
   get #free(): number {
     const { slots } = this.#context
     return Math.min(slots - (this.#running.size - this.#settler.size), 2 * slots - this.#running.size)
@@ -146,12 +146,12 @@ export class Worker {
     const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
-    // We slept over the answer (a stopped process, a slow network): by now the run may be somebody else's.
+    // The answer took too long (a suspended process, a slow network): another worker may have the run by now.
     if (isLeaseSpent(leaseMs, readAt - askedAt)) {
       this.#lostAnswers.suspect(leaseMs)
       return
     }
-    // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
+    // If this worker still performs an older attempt of the run, that attempt has lost its lease and is aborted.
     this.#drop(run.id)
     const execution = new Execution({
       run,
@@ -160,7 +160,7 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#leaseKeeper.onProgress(),
-      insist: (question) => this.#settler.insist(question),
+      withRetries: (question) => this.#settler.withRetries(question),
     })
     this.#running.set(run.id, execution)
     this.#leaseKeeper.hold(execution, askedAt)
@@ -168,7 +168,7 @@ export class Worker {
     void this.#finish(execution)
   }
 
-  /** Whether it was begun or waits for the store to confirm it. */
+  /** For attempts that have begun and for attempts that wait for the store's confirmation. */
   #giveBack(execution: Execution): void {
     execution.abort("stopping")
     this.#leaseKeeper.endWait(execution)
@@ -194,8 +194,8 @@ export class Worker {
         "The run's end can't be stored",
       )
       this.#context.events.error(error, "worker")
-      // It is still ours in the store, and would count as lost: it is given back when the store answers again.
-      if (execution.hasBegun) this.#lostAnswers.leave(run)
+      // In the store this worker still holds the run. Unless its task was called, it is given back when the store answers again.
+      if (execution.hasBegun) this.#lostAnswers.markBegun(run)
       else this.#lostAnswers.suspect(execution.leaseMs)
     }
     if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
@@ -205,17 +205,17 @@ export class Worker {
     this.#makeRoom(run.concurrencyLimit !== null)
   }
 
-  /** Its lease was lost. If nobody takes the run, the store still has it as ours. */
+  /** The lease was lost. Until another worker takes the run, this worker still holds it in the store. */
   #refuse(execution: Execution): void {
-    if (execution.hasBegun) this.#lostAnswers.leave(execution.run)
+    if (execution.hasBegun) this.#lostAnswers.markBegun(execution.run)
     reportRefused(this.#context, execution.run)
   }
 
-  /** The change that ends the attempt; null if the run is no longer ours to change. */
+  /** Returns the change that ends the attempt. Null: this attempt may no longer change the run. */
   async #perform(execution: Execution): Promise<RunChange | null> {
     const { run } = execution
-    // A run that has cost too many workers only ends here: nothing begins.
-    if (execution.hopeless !== null) return execution.perform()
+    // A run that must not be performed is only ended; its task isn't called.
+    if (execution.reasonNotToPerform !== null) return execution.perform()
     if (mustBeConfirmed(run) && !execution.isAborted) {
       const isToBegin = await this.#leaseKeeper.confirm(execution)
       if (!isToBegin) return release(run, "The store confirmed the attempt too late for it to begin")
@@ -225,8 +225,8 @@ export class Worker {
   }
 
   /**
-   * Where there was room enough, a claim would find nothing new: what became due meanwhile the store hints at. But a run
-   * that waited for this one's key is looked for at once.
+   * Wakes the claiming loop if it is short of room. If it isn't, a claim would find nothing new, because the store sends hints
+   * for newly due runs. After a run with a concurrency key the loop always wakes: another run may have waited for the key.
    */
   #makeRoom(isForKey = false): void {
     if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
@@ -246,10 +246,10 @@ export class Worker {
     return settled
   }
 
-  /** Nothing is running, and what was due has been taken. */
+  /** A worker is idle if it performs nothing and has claimed every due run. */
   #noteIdle(): void {
     const isIdle = !this.#isShortOfRoom && !this.#isDraining && this.#running.size === 0
-    if (isIdle && !this.#isIdle) this.#context.events.say("idle")
+    if (isIdle && !this.#isIdle) this.#context.events.announce("idle")
     this.#isIdle = isIdle
   }
 
@@ -273,6 +273,6 @@ export interface WorkerContext {
   readonly slots: number
   readonly leaseMs: number
   readonly pollMs: number
-  /** At least this long between two claims. */
+  /** Shortest time between two claims. */
   readonly nextDelayMs: number
 }

@@ -5,43 +5,43 @@ import { duration } from "../core/kinds.ts"
 import { shown } from "../core/shown.ts"
 
 /**
- * What a lock needs of a database, each operation an atom, by the database's own clock. `laws.ts` proves it for every
- * backend.
+ * What a lock needs from a database. Each operation is atomic and uses the database's own clock. `laws.ts` has the cases that
+ * every backend must pass.
  *
  * 1. Alone       A name has one holder at a time.
- * 2. Owned       Only the holder extends or releases, and only while it holds.
- * 3. Passing     A hold ends by itself when its time is up; its holder then has no rights left.
- * 4. Rising      Each new holder of a name has a higher fence than all before it, for as long as the database lives.
- * 5. Repeatable  Asking again with the same token is the same hold: a lost answer does no harm.
- * 6. Exact       Names compare exactly: case, accents, spaces.
- * 7. One clock   Time is the backend's, and `forMs` is what is left by it.
- * 8. Clear       What can't be a name, a token or a time is refused before anything happens.
- * 9. Open        Opening twice is opening once; after `close`, every call is a fault. No call takes longer than 5 s.
+ * 2. Owned       Only the holder can extend or release a lock, and only while it holds the lock.
+ * 3. Passing     A hold ends by itself when its time is up. The holder can then neither extend nor release it.
+ * 4. Rising      Each new holder of a name gets a higher fence than every holder before it, while the database exists.
+ * 5. Repeatable  Acquiring again with the same token is the same hold, so a lost answer does no harm.
+ * 6. Exact       Names compare exactly: case, accents and spaces count.
+ * 7. One clock   The backend's clock counts, and `forMs` is the remaining time by that clock.
+ * 8. Clear       An invalid name, token or time is refused before anything happens.
+ * 9. Open        Opening twice is the same as once. After `close` every call throws. No call takes longer than 5 s.
  */
 export interface LockBackend {
   open(): Promise<void>
   close(): Promise<void>
   /**
-   * Takes the lock if it is free, its time is up, or this token holds it already: then the time begins anew and the fence
-   * stays.
+   * Takes the lock if it is free, its time is up, or this token holds it already. In the last case its time starts again and
+   * the fence stays the same.
    */
   acquire(name: string, token: string, ttlMs: number): Promise<AcquireAnswer>
-  /** The time begins anew. False if this token doesn't hold the lock, or no longer. */
+  /** Starts the time again. False: this token doesn't hold the lock, or no longer holds it. */
   extend(name: string, token: string, ttlMs: number): Promise<boolean>
-  /** False if this token doesn't hold the lock, or no longer. */
+  /** False: this token doesn't hold the lock, or no longer holds it. */
   release(name: string, token: string): Promise<boolean>
 }
 
 export type AcquireAnswer =
   | { readonly outcome: "acquired"; readonly fence: number }
-  /** By somebody else, who has this much time left. */
+  /** Another token holds the lock, and `forMs` of its time remain. */
   | { readonly outcome: "held"; readonly forMs: number }
 
 export const LOCK_SOURCE: OptionSource = { code: "BELFRY_LOCK_INVALID", subject: "Lock" }
-/** A lock that is over before the answer arrives is held by nobody. */
+/** A shorter hold could end before its answer arrives. */
 export const LOCK_TTL = duration({ min: 100 })
 
-/** In characters as JavaScript counts them: short enough for an index of any database. */
+/** In UTF-16 code units, as JavaScript counts. Short enough for an index of any database. */
 const TEXT_MAX = 255
 
 /** For `acquire` and `extend`. */
@@ -49,7 +49,7 @@ export function assertHold(name: string, token: string, ttlMs: number): void {
   assertOwner(name, token)
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 1 || ttlMs > DURATION_MAX) {
     throw invalid(
-      `A lock is held for at least 1 ms, in whole milliseconds; "${name}" was to be for ${ttlMs}.`,
+      `Lock "${name}" can't be held for ${ttlMs} ms. The time is a whole number of milliseconds, at least 1.`,
       "ttl",
     )
   }
@@ -62,16 +62,20 @@ export function assertOwner(name: string, token: string): void {
 }
 
 function assertText(text: string, what: string): void {
-  if (typeof text !== "string" || text === "") throw invalid(`A lock's ${what} is text, and not empty.`, what)
+  if (typeof text !== "string" || text === "")
+    throw invalid(`A lock's ${what} is a string that isn't empty.`, what)
   if (text.length > TEXT_MAX) {
     throw invalid(
-      `A lock's ${what} has at most ${TEXT_MAX} characters; ${shown(text)} has ${text.length}. Hash what is longer.`,
+      `A lock's ${what} has at most ${TEXT_MAX} characters; ${shown(text)} has ${text.length}. Hash a longer ${what}.`,
       what,
     )
   }
-  // Not every database can keep them, and two names that differ in nothing else would become one.
+  // Not every database can store these, and names that differ only in them would become the same name.
   if (text.includes("\0") || !text.isWellFormed()) {
-    throw invalid(`A lock's ${what} can't have NUL characters or halves of characters: ${shown(text)}.`, what)
+    throw invalid(
+      `A lock's ${what} can't contain NUL characters or unpaired surrogates: ${shown(text)}.`,
+      what,
+    )
   }
 }
 

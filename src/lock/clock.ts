@@ -1,13 +1,13 @@
-/** Time and chance for locks. Which of it may keep a process alive is told apart; all else is the system's clock. */
+/** Time and randomness for locks. Like `Clock`, but with a second kind of timer that doesn't keep the process alive. */
 export interface LockClock {
   /** Milliseconds that never go back. */
   monotonic(): number
   /** In [0, 1). */
   random(): number
-  /** An id nobody else makes. */
+  /** A unique id. */
   newId(): string
-  /** Calls back once after the delay; returns how to call it off. */
+  /** Calls back once after the delay. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void
-  /** The same, but a process that has nothing else to do may end meanwhile. */
+  /** Like `setTimer`, but the timer doesn't keep the process alive. */
   setQuietTimer(delayMs: number, callback: () => void): () => void
 }

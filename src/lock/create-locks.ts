@@ -6,7 +6,7 @@ import type { LockClock } from "./clock.ts"
 import { Locks } from "./locks.ts"
 import { createMemoryLocks } from "./memory.ts"
 
-/** Locks on a backend, such as `redisLocks(url)`. Nothing is opened before the first question. */
+/** Locks on a backend, such as `redisLocks(url)`. The backend is opened at the first call. */
 export function createLocks(backend: LockBackend): Locks {
   checkedValue(backend, BACKEND, { source: { ...LOCK_SOURCE, subject: "createLocks" }, option: "backend" })
   return new Locks(backend, lockClock)
@@ -16,7 +16,7 @@ const BACKEND = required(
   objectWith<LockBackend>(["acquire", "extend", "release"], "a backend, such as memoryLocks()"),
 )
 
-/** Among the parts of this process only: for tests, and for programs that are one process. */
+/** Locks within this process only: for tests, and for programs that run as one process. */
 export function memoryLocks(): LockBackend
 export function memoryLocks(...others: readonly unknown[]): LockBackend {
   checkNothingElse(others, "memoryLocks() takes no argument")

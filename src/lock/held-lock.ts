@@ -4,7 +4,7 @@ import { BelfryError } from "../core/errors.ts"
 import { assertHold, LOCK_SOURCE, LOCK_TTL, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 
-/** What was asked of a backend, and when: the time is counted from before the question was sent. */
+/** An acquired hold. `sentAt` is the time before the request was sent, and the hold counts from it. */
 export interface Holding {
   readonly name: string
   readonly token: string
@@ -14,19 +14,19 @@ export interface Holding {
 }
 
 /**
- * A lock that is held. It counts as lost as soon as its time may be up: by this process's monotonic clock, from before the
- * last successful question was sent, which is never later than the backend's own count.
+ * A held lock. It counts as lost as soon as its time may be up: by this process's monotonic clock, from the time before the
+ * last successful request was sent. That is never later than the end by the backend's clock.
  */
 export class Lock implements AsyncDisposable {
   readonly name: string
-  /** Higher than that of every holder before: what is written under the lock can refuse a lower one. */
+  /** Higher than the fence of every earlier holder. A resource that is written under the lock can refuse lower fences. */
   readonly fence: number
   readonly #backend: LockBackend
   readonly #clock: LockClock
   readonly #token: string
   readonly #loss = new AbortController()
   #ttlMs: number
-  /** When the newest question was sent: an older one's answer says nothing about the time that is left. */
+  /** When the newest request was sent. The answer to an older request doesn't change the remaining time. */
   #sentAt: number
   #heldUntil: number
   #stopWatch: () => void = () => undefined
@@ -44,19 +44,19 @@ export class Lock implements AsyncDisposable {
     this.#watch()
   }
 
-  /** Aborted with a `BELFRY_LOCK_LOST` when the lock is lost; not by a release. */
+  /** Aborted with a `BELFRY_LOCK_LOST` error when the lock is lost. A release doesn't abort it. */
   get signal(): AbortSignal {
     if (this.#releasing === null) this.#loseIfOver()
     return this.#loss.signal
   }
 
-  /** How long it is surely held; 0 once it is lost or released. */
+  /** For how long the lock is certainly held. 0: it is lost or released. */
   get expiresInMs(): number {
     if (this.signal.aborted || this.#releasing !== null) return 0
     return Math.max(0, this.#heldUntil - this.#clock.monotonic())
   }
 
-  /** Held for this long from now: as long as when it was acquired, or extended last, unless said. Rejects if it is lost. */
+  /** Holds the lock for `ttl` from now. Default: the time of the last acquire or extend. Rejects if the lock is lost. */
   async extend(ttl?: Duration): Promise<void> {
     const ttlMs = checkedValue(ttl, LOCK_TTL, { source: LOCK_SOURCE, option: "ttl" }) ?? this.#ttlMs
     assertHold(this.name, this.#token, ttlMs)
@@ -64,24 +64,24 @@ export class Lock implements AsyncDisposable {
     const sentAt = this.#clock.monotonic()
     const until = sentAt + ttlMs
     this.#sentAt = sentAt
-    // A shorter time counts at once: the backend may do it, and the answer be lost.
+    // A shorter time counts at once, because the backend may set it and its answer may be lost.
     if (until < this.#heldUntil) this.#holdUntil(until)
-    const isOurs = await this.#backend.extend(this.name, this.#token, ttlMs)
+    const isExtended = await this.#backend.extend(this.name, this.#token, ttlMs)
     if (this.#releasing !== null) return
-    if (!isOurs) this.#lose("another holder may have it, or its data is gone")
+    if (!isExtended) this.#lose("another holder may have it, or its record is gone")
     this.#assertHeld()
     if (this.#sentAt !== sentAt) return
     this.#ttlMs = ttlMs
     this.#holdUntil(until)
   }
 
-  /** Frees the lock at once. True if it was ours until then; a second call answers like the first. */
+  /** Frees the lock at once. True: the lock was held until then. A second call returns the result of the first. */
   release(): Promise<boolean> {
     this.#releasing ??= this.#release()
     return this.#releasing
   }
 
-  /** The end of a block must not hide the block's own error: a lock that can't be released now ends with its time. */
+  /** Ignores errors of the release, so that they don't hide an error of the block. The hold then ends when its time is up. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release().catch(() => undefined)
   }
@@ -89,8 +89,8 @@ export class Lock implements AsyncDisposable {
   async #release(): Promise<boolean> {
     this.#loseIfOver()
     this.#stopWatch()
-    const isOurs = await this.#backend.release(this.name, this.#token)
-    return isOurs && !this.signal.aborted
+    const wasHeld = await this.#backend.release(this.name, this.#token)
+    return wasHeld && !this.signal.aborted
   }
 
   #holdUntil(until: number): void {
@@ -107,7 +107,7 @@ export class Lock implements AsyncDisposable {
     })
   }
 
-  /** Also asked where the time matters: a busy process may be late to ring its own timers. */
+  /** Also called wherever the time matters, because the timers of a busy process may fire late. */
   #loseIfOver(): void {
     const isOver = this.#clock.monotonic() >= this.#heldUntil
     if (isOver && !this.#loss.signal.aborted) this.#lose("its time was up before it was extended")
@@ -122,7 +122,7 @@ export class Lock implements AsyncDisposable {
     if (this.#releasing !== null) {
       throw new BelfryError(
         "BELFRY_LOCK_INVALID",
-        `The lock "${this.name}" was released, and can't be extended.`,
+        `The lock "${this.name}" was released and can't be extended.`,
       )
     }
     this.#loseIfOver()

@@ -18,14 +18,14 @@ export const LOCK_LAWS: readonly LockLaw[] = [
   OPEN,
 ]
 
-/** A case that a backend failed, with what it threw. */
+/** A case that a backend failed, with the error. */
 export interface BrokenLockLaw {
   readonly law: LockLaw
   readonly title: string
   readonly error: unknown
 }
 
-/** Runs every case, one after another, and returns those that failed: none if the backend keeps the laws. */
+/** Runs every case, one after another, and returns the failed ones. An empty list: the backend keeps the laws. */
 export async function proveLockLaws(
   lab: LockLab,
   laws: readonly LockLaw[] = LOCK_LAWS,
@@ -36,7 +36,7 @@ export async function proveLockLaws(
       try {
         await prove(lab)
       } catch (error) {
-        // Whatever a case throws, an assertion or the backend's own fault, is the finding.
+        // Any error counts, whether from an assertion or from the backend.
         broken.push({ law, title, error })
       }
     }

@@ -9,18 +9,18 @@ import { Lock, lockLost } from "./held-lock.ts"
 import { pause, pauseMs } from "./waiting.ts"
 
 export interface TryLockOptions {
-  /** How long the lock is held unless it is extended; 30 s unless said. */
+  /** How long the lock is held unless it is extended. Default 30 s. */
   readonly ttl?: Duration
 }
 
 export interface LockOptions extends TryLockOptions {
-  /** How long to wait for it while somebody else holds it; not at all unless said. */
+  /** How long to wait for a lock that another holder has. Default 0: no wait. */
   readonly wait?: Duration
-  /** Ends the waiting. */
+  /** Ends the wait when it is aborted. */
   readonly signal?: AbortSignal
 }
 
-/** What work under a lock is given. */
+/** The argument of the work that runs under a lock. */
 export type HeldLock = Pick<Lock, "name" | "fence" | "signal">
 
 const DEFAULT_TTL_MS = 30 * SECOND
@@ -35,14 +35,15 @@ export const LOCK_OPTIONS = {
 
 const WORK = required(callback())
 
-interface Wanted {
+interface LockRequest {
   readonly name: string
   readonly token: string
   readonly ttlMs: number
+  /** An answer was lost or came too late, so the backend may hold the lock for this token. */
   isInDoubt: boolean
 }
 
-/** Locks by name, for all who use the same database. */
+/** Named locks, shared by all processes that use the same database. */
 export class Locks implements AsyncDisposable {
   readonly #backend: LockBackend
   readonly #clock: LockClock
@@ -53,8 +54,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Does the work under the lock, which is extended while it lasts. Answers what the work returned, if the lock was ours
-   * until then; rejects with `BELFRY_LOCK_LOST` if it wasn't, and with the work's own error if it failed.
+   * Runs the work under the lock, and extends the lock until the work ends. Returns the result of the work if the lock was held
+   * all the time. Rejects with `BELFRY_LOCK_LOST` if it wasn't, and with the work's own error if the work failed.
    */
   async using<T>(
     name: string,
@@ -73,27 +74,27 @@ export class Locks implements AsyncDisposable {
       throw error
     }
     stop()
-    // One that can't be asked ends with its time, and until now it was ours by our own count.
-    const wasOurs = await lock.release().catch(() => !lock.signal.aborted)
+    // If the backend doesn't answer, the hold ends with its time. By this process's own clock it lasted until now.
+    const wasHeld = await lock.release().catch(() => !lock.signal.aborted)
     lock.signal.throwIfAborted()
-    if (!wasOurs) throw lockLost(lock, "it was no longer ours when the work ended")
+    if (!wasHeld) throw lockLost(lock, "it was no longer held when the work ended")
     return result
   }
 
-  /** The lock, once it is ours; rejects with `BELFRY_LOCK_HELD` if that is not within `wait`. */
+  /** Returns the lock once it is acquired. Rejects with `BELFRY_LOCK_HELD` if that takes longer than `wait`. */
   async acquire(name: string, options: LockOptions = {}): Promise<Lock> {
     const { ttl: ttlMs = DEFAULT_TTL_MS, wait = 0, signal } = checked(options, LOCK_OPTIONS, LOCK_SOURCE)
-    const wanted = { name, token: this.#clock.newId(), ttlMs, isInDoubt: false }
+    const request = { name, token: this.#clock.newId(), ttlMs, isInDoubt: false }
     try {
-      return await this.#wait(wanted, wait, signal)
+      return await this.#wait(request, wait, signal)
     } catch (error) {
-      // It may be ours, by an answer that never came: then it would be held for nobody.
-      if (wanted.isInDoubt) this.#backend.release(name, wanted.token).catch(() => undefined)
+      // The backend may hold the lock for this token although the answer never came. Nobody would release it.
+      if (request.isInDoubt) this.#backend.release(name, request.token).catch(() => undefined)
       throw error
     }
   }
 
-  /** The lock if it is free now; null if somebody else holds it. */
+  /** Returns the lock if it is free now. Null: another holder has it. */
   async tryAcquire(name: string, options: TryLockOptions = {}): Promise<Lock | null> {
     const { ttl = DEFAULT_TTL_MS } = checked(options, TRY_LOCK_OPTIONS, LOCK_SOURCE)
     try {
@@ -104,7 +105,7 @@ export class Locks implements AsyncDisposable {
     }
   }
 
-  /** Ends the backend's connections. What is held stays so until its time is up. */
+  /** Closes the backend's connections. Locks stay held until their time is up. */
   close(): Promise<void> {
     return this.#backend.close()
   }
@@ -113,26 +114,26 @@ export class Locks implements AsyncDisposable {
     return this.close()
   }
 
-  async #wait(wanted: Wanted, waitMs: number, signal: AbortSignal | undefined): Promise<Lock> {
+  async #wait(request: LockRequest, waitMs: number, signal: AbortSignal | undefined): Promise<Lock> {
     const endsAt = this.#clock.monotonic() + waitMs
     for (let tries = 1; ; tries++) {
       signal?.throwIfAborted()
-      const answer = await this.#ask(wanted, endsAt)
+      const answer = await this.#ask(request, endsAt)
       if (answer instanceof Lock) {
         if (signal?.aborted) await answer[Symbol.asyncDispose]()
         signal?.throwIfAborted()
         return answer
       }
       const restMs = endsAt - this.#clock.monotonic()
-      if (restMs <= 0) throw lockHeld(wanted.name, answer.forMs, waitMs)
+      if (restMs <= 0) throw lockHeld(request.name, answer.forMs, waitMs)
       const delayMs = pauseMs(answer.forMs, tries, this.#clock.random())
       await pause(this.#clock, Math.min(restMs, delayMs), signal)
     }
   }
 
-  /** While there is time, a backend that is away is asked again: with the same token, so that it is one hold at most. */
-  async #ask(wanted: Wanted, endsAt: number): Promise<Lock | { readonly forMs: number }> {
-    const { name, token, ttlMs } = wanted
+  /** An unreachable backend is asked again until `endsAt`, with the same token, so that there is one hold at most. */
+  async #ask(request: LockRequest, endsAt: number): Promise<Lock | { readonly forMs: number }> {
+    const { name, token, ttlMs } = request
     const sentAt = this.#clock.monotonic()
     try {
       const answer = await this.#backend.acquire(name, token, ttlMs)
@@ -141,18 +142,18 @@ export class Locks implements AsyncDisposable {
       if (this.#clock.monotonic() < sentAt + ttlMs) {
         return new Lock(this.#backend, this.#clock, { name, token, fence, ttlMs, sentAt })
       }
-      // A hold that may have ended on its way here is none.
-      wanted.isInDoubt = true
+      // The hold may have ended before its answer arrived, so it doesn't count.
+      request.isInDoubt = true
       return { forMs: 0 }
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      wanted.isInDoubt = true
+      request.isInDoubt = true
       if (this.#clock.monotonic() >= endsAt) throw error
       return { forMs: ttlMs }
     }
   }
 
-  /** Extends each third of the ttl, so that one question may fail; when two do, the lock itself says that it is lost. */
+  /** Extends the lock each third of the ttl, so that one request may fail. If two fail, the lock reports itself as lost. */
   #keep(lock: Lock, ttlMs: number): () => void {
     const beat = () => {
       stop = this.#clock.setQuietTimer(ttlMs / 3, beat)
@@ -168,7 +169,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 function lockHeld(name: string, forMs: number, waitMs: number): BelfryError {
-  const waited = waitMs === 0 ? "" : ` It was waited for ${waitMs / 1_000} s.`
-  const text = `The lock "${name}" is held by somebody else, for ${Math.ceil(forMs)} ms unless extended.${waited}`
+  const waited = waitMs === 0 ? "" : ` Waited for it for ${waitMs / 1_000} s.`
+  const text = `The lock "${name}" is held by another holder, for ${Math.ceil(forMs)} ms unless extended.${waited}`
   return new BelfryError("BELFRY_LOCK_HELD", text, { details: { name, forMs } })
 }

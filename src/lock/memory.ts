@@ -2,7 +2,7 @@ import { type AcquireAnswer, assertHold, assertOwner, type LockBackend } from ".
 import type { LockClock } from "./clock.ts"
 import { LockConnection } from "./lock-connection.ts"
 
-/** What backends in one process share. */
+/** The holds that backends in one process share. */
 export interface LockTable {
   lastFence: number
   readonly holds: Map<string, Hold>
@@ -14,7 +14,7 @@ interface Hold {
   readonly expiresAt: number
 }
 
-/** Locks among the parts of one process. */
+/** Locks within one process. */
 export function createMemoryLocks(
   clock: Pick<LockClock, "monotonic" | "setTimer">,
   table: LockTable = { lastFence: 0, holds: new Map() },

@@ -2,12 +2,12 @@ import type { LockClock } from "./clock.ts"
 
 const POLL_MIN_MS = 50
 const POLL_MAX_MS = 250
-/** However soon the lock is free, nobody asks more often than this. */
+/** The shortest pause between two requests, however soon the lock is free. */
 const PAUSE_MIN_MS = 5
 
 /**
- * How long to wait before the lock is asked for again: not much longer than its holder has it, and at first more often, for
- * locks that are held for moments. Half of it is chance, so that those who wait don't come all at once.
+ * The pause before the next request: not much longer than the current hold, and short at first, for locks that are held briefly.
+ * Between half and one and a half of that, at random, so that waiting callers don't all ask at once.
  */
 export function pauseMs(forMs: number, tries: number, chance: number): number {
   const pollMs = Math.min(POLL_MIN_MS * 2 ** Math.min(tries - 1, 10), POLL_MAX_MS)

@@ -2,25 +2,25 @@ import { randomUUID } from "node:crypto"
 import type { Instant } from "../core/instant.ts"
 
 /**
- * Time and chance, the only way to them: everything else takes a clock, so that a test or a simulation can be one.
- * What is due is never asked here but of the store; `now` is for stores that live on this host's clock.
+ * The only source of time and randomness. All other code takes a clock, so that a test or a simulation can replace it.
+ * The store's clock decides what is due. `now` is for stores that use the clock of this host.
  */
 export interface Clock {
   now(): Instant
   /** Milliseconds that never go back, for measuring durations. */
   monotonic(): number
-  /** Calls back once after the delay; returns how to call it off. */
+  /** Calls back once after the delay. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void
   /** In [0, 1). */
   random(): number
-  /** An id nobody else makes. */
+  /** A unique id. */
   newId(): string
 }
 
-/** As it is when this is loaded: a test may put a clock in its place that stands still. */
+/** Bound when this module is loaded: a test may later replace `performance.now` with a clock that stands still. */
 const elapsedMs = performance.now.bind(performance)
 
-/** A longer timer would fire at once (Node keeps 31 bits), so it is waited for in stages. */
+/** Node keeps timer delays in 31 bits and fires longer timers at once, so longer delays are waited for in stages. */
 const TIMER_MAX_MS = 2_147_483_647
 
 export const systemClock: Clock = {
@@ -31,7 +31,7 @@ export const systemClock: Clock = {
   newId: () => randomUUID(),
 }
 
-/** As `setTimer`, but a process that has nothing else to do may end meanwhile. */
+/** Like `setTimer`, but the timer doesn't keep the process alive. */
 export function setQuietTimer(delayMs: number, callback: () => void): () => void {
   return setStagedTimer(delayMs, callback, (timer) => timer.unref())
 }

@@ -4,7 +4,7 @@ import { describeThrown } from "../core/thrown.ts"
 import { printableJson } from "../core/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
 
-/** What the engine says while it works: an object of facts, then words. A pino logger fits as it is. */
+/** Takes the engine's log lines: an object of facts, then a message. A pino logger can be passed as it is. */
 export interface Logger {
   debug(facts: LogFacts, message: string): void
   info(facts: LogFacts, message: string): void
@@ -21,9 +21,9 @@ type Level = "debug" | "info" | "warn" | "error"
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"]
 
 export interface JsonLoggerOptions {
-  /** The least that is written: `warn` unless said. */
+  /** The lowest level that is written. Default `warn`. */
   readonly level?: Level
-  /** Where a line goes: to standard error unless said. */
+  /** Writes one line. Default: to standard error. */
   readonly write?: (line: string) => void
   /** For tests. */
   readonly now?: () => Date
@@ -35,22 +35,22 @@ export const JSON_LOGGER_OPTIONS = {
   now: callback<() => Date>(),
 } satisfies Record<keyof JsonLoggerOptions, Kind<unknown>>
 
-/** One JSON object a line. By default only warnings and errors, to standard error. */
+/** Writes one JSON object per line. Default: only warnings and errors, to standard error. */
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
   const source: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "jsonLogger" }
   const given = checked(options, JSON_LOGGER_OPTIONS, source)
   const { level = "warn", write = (line: string) => void process.stderr.write(line) } = given
   const { now = () => new Date(systemClock.now()) } = given
-  const least = LEVELS.indexOf(level)
+  const lowest = LEVELS.indexOf(level)
   const writer = (name: Level) => (facts: LogFacts, message: string) => {
-    if (LEVELS.indexOf(name) < least) return
-    // Logs are read on terminals: what data holds must not act on one.
+    if (LEVELS.indexOf(name) < lowest) return
+    // Logs are read on terminals, so control characters in data are escaped.
     write(`${printableJson(lineOf({ level: name, time: now().toISOString(), ...facts, message }))}\n`)
   }
   return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
 }
 
-/** A fact that can't be written (a circular object, say) costs the facts, never the line, nor the loop that logs. */
+/** If a fact can't be written (a circular object), the line is written without facts, and the caller gets no error. */
 function lineOf({ level, message, ...facts }: LogFacts): string {
   try {
     return JSON.stringify({ level, ...facts, message }, plainErrors)
@@ -66,8 +66,8 @@ function plainErrors(_key: string, value: unknown): unknown {
 }
 
 /**
- * The same logger, but it never throws: a full disk under a log must not look like a fault of the store, nor end the process. Its
- * first error is a warning of the process.
+ * The same logger, but it never throws: a full disk must not look like a fault of the store or end the process. The first error
+ * is emitted as a process warning.
  */
 export function harmlessLogger(logger: Logger): Logger {
   let hasWarned = false
@@ -86,5 +86,5 @@ export function harmlessLogger(logger: Logger): Logger {
   return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
 }
 
-/** Says nothing. */
+/** Discards every line. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 
-let known: string | null = null
+let cached: string | null = null
 
-/** Of Belfry. */
+/** Belfry's version. */
 export function version(): string {
-  known ??= readVersion()
-  return known
+  cached ??= readVersion()
+  return cached
 }
 
 /** From the package's own manifest, which lies one folder up from `dist/` and two from `src/runtime/`. */
@@ -21,7 +21,7 @@ function readManifest(url: URL): { name?: string; version?: string } | null {
   try {
     return JSON.parse(readFileSync(url, "utf8")) as { name?: string; version?: string }
   } catch {
-    // Not there: it is the other path.
+    // The manifest is at the other path.
     return null
   }
 }

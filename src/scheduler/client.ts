@@ -6,44 +6,50 @@ import type { Overview } from "./overview.ts"
 import type { EnqueueArguments, EnqueuedRun, EnqueueOptions } from "./runs/enqueue.ts"
 import type { Runs } from "./runs/runs.ts"
 import type { Schedules } from "./schedules/schedules.ts"
-import type { Found } from "./search.ts"
+import type { SearchResult } from "./search.ts"
 import type { StatisticsQuery, StatisticsView } from "./statistics.ts"
 import type { TaskView } from "./tasks.ts"
 import type { WorkerView } from "./views.ts"
 
-/** What can be asked and done from anywhere. A `Scheduler` in the process is one; what needs no process of its own is here. */
+/** The operations that need no running process. `Scheduler` extends this interface with `start`, `stop` and the loops. */
 export interface Client {
   readonly schedules: Schedules
   readonly runs: Runs
   readonly journal: Journal
 
-  /** One run of a task, now or later, without a schedule. Calls that are made at the same time travel together. */
+  /**
+   * Creates one run of a task, now or later, without a schedule. Calls made at the same time are sent to the store in one
+   * batch.
+   */
   enqueue<Input, Given extends AnyTask>(
     task: Given & Task<Input, unknown>,
     ...rest: EnqueueArguments<Input>
   ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
-  /** By name, for a task that other processes define: its payload is checked when it runs. */
+  /** By name, for a task that another process defines. The payload is then checked when the run starts. */
   enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
 
-  /** Many runs of a task. All are checked before any is stored; the answers are in their order. */
+  /** Creates many runs of a task. All are checked before any is stored. The results are in the order of `runs`. */
   enqueueMany<Input, Given extends AnyTask>(
     task: Given & Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],
   ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
   enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
 
-  /** Every process that fires or works, by id. Each says itself by when it is to be heard of again: one that wasn't is silent. */
+  /**
+   * Every process that fires or works, ordered by id. A worker is silent if it missed the time it announced for its next
+   * heartbeat.
+   */
   workers(page?: { limit?: number; cursor?: string }): Listing<WorkerView>
 
-  /** Every task that a worker offers or a schedule names, by name. */
+  /** Every task that a worker offers or a schedule names, ordered by name. */
   tasks(): Promise<readonly TaskView[]>
 
-  /** How runs have gone, of all, of a task or of a schedule: counts, durations and lateness, in buckets of time. */
+  /** Counts, durations and lateness of runs in buckets of time: of all runs, of one task or of one schedule. */
   statistics(query?: StatisticsQuery): Promise<StatisticsView>
 
-  /** How it all stands, and what somebody should see to. */
+  /** The current counts of schedules, runs and workers, and the problems that need attention. */
   overview(): Promise<Overview>
 
-  /** Schedules, runs and tasks by what somebody typed, at most so many of each (10). */
-  search(text: string, options?: { limit?: number }): Promise<Found>
+  /** Finds schedules, runs and tasks by a text. `limit` is per kind; default 10. */
+  search(text: string, options?: { limit?: number }): Promise<SearchResult>
 }

@@ -6,7 +6,7 @@ import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
 import { callback, choice, required } from "../core/kinds.ts"
 import type { Declared } from "../core/reconcile.ts"
-import { planAnew } from "../core/steer.ts"
+import { replan } from "../core/steer.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { type EventName, Events, type Listener } from "../engine/events.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
@@ -56,7 +56,7 @@ import {
 import { dependenciesOf, missingAmong } from "./schedules/dependencies.ts"
 import type { Schedules } from "./schedules/schedules.ts"
 import { StoredSchedules } from "./schedules/stored-schedules.ts"
-import { type Found, search } from "./search.ts"
+import { type SearchResult, search } from "./search.ts"
 import { readStatistics, type StatisticsQuery, type StatisticsView } from "./statistics.ts"
 import { StoredJournal } from "./stored-journal.ts"
 import { listTasks, type TaskView } from "./tasks.ts"
@@ -64,7 +64,7 @@ import type { WorkerView } from "./views.ts"
 import { type Parts, WithinTransaction } from "./within.ts"
 import { Workers } from "./workers.ts"
 
-/** A scheduler over a store. What each method does is said in `Scheduler` and `Client`. */
+/** A scheduler over a store. The methods are documented in `Scheduler` and `Client`. */
 class StoreScheduler implements Scheduler {
   readonly schedules: Schedules
   readonly runs: Runs
@@ -91,20 +91,20 @@ class StoreScheduler implements Scheduler {
     this.#given = store
     this.#logger = logger
     const named = given.tasks ?? []
-    // A declared schedule brings its task, and a task that says when brings its schedule.
+    // A declared schedule adds its task, and a task with schedules of its own adds those.
     this.#declared = [...(given.schedules ?? []), ...named.flatMap(({ schedules = [] }) => schedules)]
-    const brought = this.#declared.map(({ task }) => task).filter((task) => !named.includes(task))
-    this.#tasks = tasksByName([...named, ...new Set(brought)])
+    const tasksOfSchedules = this.#declared.map(({ task }) => task).filter((task) => !named.includes(task))
+    this.#tasks = tasksByName([...named, ...new Set(tasksOfSchedules)])
     const about = { owner, release }
     const defined = defineDeclared(this.#declared, about)
-    const isLocal = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
-    this.#local = defined.filter(({ id }) => isLocal.has(id))
+    const localIds = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
+    this.#local = defined.filter(({ id }) => localIds.has(id))
     const prune = given.prune ?? given.owner !== undefined
-    this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
-    const rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !localIds.has(id)) }
+    const intervals = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
     this.#workers = new Workers(store)
     const tasks = [...this.#tasks.values()]
-    this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
+    this.#engine = engineOf(given, { ...intervals, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
     this.#enqueuing = new EnqueueBatches(this.#store)
@@ -157,7 +157,7 @@ class StoreScheduler implements Scheduler {
   ): Promise<readonly EnqueuedRun<never>[]> {
     const newRuns = await newRunsFor(task, runs, this.#parts)
     await this.#open()
-    const answers = await Promise.all(newRuns.map((run) => this.#enqueuing.enqueue(run)))
+    const answers = await this.#enqueuing.enqueueMany(newRuns)
     return answers.map((answer) => this.#enqueued(answer))
   }
 
@@ -172,8 +172,8 @@ class StoreScheduler implements Scheduler {
   }
 
   /**
-   * Every process that fires or works on this store, by id. Each says itself by when it is to be heard
-   * of again: one that wasn't is silent.
+   * Every process that fires or works on this store, ordered by id. A worker is silent if it missed the time it
+   * announced for its next heartbeat.
    */
   workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
     const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, sourceOf("workers"))
@@ -198,7 +198,7 @@ class StoreScheduler implements Scheduler {
     return overviewOf(this, await this.#store.now())
   }
 
-  search(text: string, options: { limit?: number } = {}): Promise<Found> {
+  search(text: string, options: { limit?: number } = {}): Promise<SearchResult> {
     return search(this, text, options)
   }
 
@@ -248,16 +248,16 @@ class StoreScheduler implements Scheduler {
     await this.#engine.start({
       roles,
       declared: this.#set.declared.map(({ id }) => id),
-      // Anchored at the epoch, so that every process counts intervals alike.
+      // Intervals are anchored at the epoch, so that every process computes the same occurrences.
       local: this.#local.map(({ id, definition }) =>
-        planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
+        replan({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
     if (roles === null || roles.includes("work"))
       for (const task of this.#tasks.values()) task.onStart?.(this.#logger)
   }
 
-  /** Not refused: the schedule may be another program's, which is deployed a moment later. */
+  /** A warning, not an error: another program that is deployed later may declare the missing schedule. */
   async #warnOfMissing(): Promise<void> {
     const declared = [...this.#set.declared, ...this.#local]
     const known = dependenciesOf(declared)
@@ -265,12 +265,12 @@ class StoreScheduler implements Scheduler {
     const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
     if (missing.length === 0) return
     const text =
-      "Declared schedules depend on schedules that don't exist: their occurrences are skipped until those succeed"
+      "Declared schedules depend on schedules that don't exist. Their occurrences are skipped until those schedules succeed"
     this.#logger.warn({ component: "reconcile", missing }, text)
   }
 }
 
-/** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
+/** Creates a scheduler. Throws on mistakes in tasks and schedules. Starts nothing. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new StoreScheduler(options)
 }
@@ -301,14 +301,14 @@ function engineOf(
   },
 ): Engine {
   const host = hostname()
-  const counting = new StatisticsBuffer(parts.clock)
+  const statistics = new StatisticsBuffer(parts.clock)
   return new Engine({
     ...parts,
     worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,
     host,
     pid: process.pid,
-    counting,
-    events: new Events(hooks, parts.logger, counting),
+    statistics,
+    events: new Events(hooks, parts.logger, statistics),
     labels,
     slots: concurrency,
     nextDelayMs: nextDelay,

@@ -16,7 +16,7 @@ import { checkDeclaredDependencies, cyclesWithStored } from "./schedules/depende
 import { checkTakesPayload } from "./schedules/payload-check.ts"
 import { schedulesBy, schedulesOf } from "./schedules/read-schedules.ts"
 
-/** What happened, or would happen, to the stored schedules of an owner. */
+/** The changes that were made, or that a dry run would make, to the stored schedules of an owner. */
 export interface ReconcileReport {
   readonly created: readonly string[]
   readonly updated: readonly { readonly id: string; readonly fields: readonly string[] }[]
@@ -33,7 +33,7 @@ export interface DeclaredSet {
   readonly declared: readonly Declared[]
 }
 
-/** Mistakes in code-declared schedules show here, before anything starts. */
+/** Throws on mistakes in schedules declared in code, before anything starts. */
 export function defineDeclared(
   schedules: readonly DeclaredSchedule[],
   about: { owner: string; release: number },
@@ -57,7 +57,7 @@ export function defineDeclared(
   return declared
 }
 
-/** For schemas that answer asynchronously; the others have been checked where they were declared. */
+/** For asynchronous schemas. Synchronous schemas are checked where the schedule is declared. */
 export async function checkDeclaredPayloads(schedules: readonly DeclaredSchedule[]): Promise<void> {
   for (const { id, task, payload } of schedules)
     await validatePayload(task, toPayload(payload, `Payload of schedule "${id}"`))
@@ -75,23 +75,23 @@ export async function reconcileDeclared(
   )
   if (options.dryRun) return reportOf(diff)
   const report = reportOf(await apply(store, diff, set))
-  say(options.logger, set, report)
+  logReport(options.logger, set, report)
   return report
 }
 
-/** What would wait for itself by way of other people's schedules isn't stored: it would never fire, and nor would theirs. */
+/** A schedule that depends on itself through stored schedules is not stored: no schedule of that cycle would ever fire. */
 function withoutCycles(diff: ReconcileDiff, cycles: ReadonlyMap<string, string>): ReconcileDiff {
-  const isSound = ({ id }: Declared) => !cycles.has(id)
-  const cyclic = [...diff.created, ...diff.updated].filter((entry) => !isSound(entry))
+  const isAcyclic = ({ id }: Declared) => !cycles.has(id)
+  const cyclic = [...diff.created, ...diff.updated].filter((entry) => !isAcyclic(entry))
   return {
     ...diff,
-    created: diff.created.filter(isSound),
-    updated: diff.updated.filter(isSound),
+    created: diff.created.filter(isAcyclic),
+    updated: diff.updated.filter(isAcyclic),
     refused: [...diff.refused, ...cyclic.map(({ id }) => ({ id, why: `dependsOn ${cycles.get(id)}` }))],
   }
 }
 
-/** The owner's schedules, and whoever else has one of the declared ids. */
+/** The owner's schedules, and schedules of other owners that have one of the declared ids. */
 async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promise<readonly Schedule[]> {
   const found = new Map(
     await schedulesOf(
@@ -104,27 +104,27 @@ async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promis
 }
 
 /**
- * Each step is guarded, and decided again by what is stored if somebody was faster: the newer of two releases that reconcile
- * at the same time wins, whichever writes first. Returns what was done.
+ * Each step is guarded by the version. If another process was faster, the step is decided again on the stored schedule. So the
+ * newer of two releases that reconcile at the same time wins, whichever writes first. Returns the steps taken.
  */
 async function apply(store: Store, diff: ReconcileDiff, set: DeclaredSet): Promise<ReconcileDiff> {
   const steps: ReconcileDiff[] = []
   for (const entry of diff.created) steps.push(await declare(store, entry, set, null))
-  for (const entry of [...diff.updated, ...diff.noted])
+  for (const entry of [...diff.updated, ...diff.releaseRaised])
     steps.push(await declare(store, entry, set, entry.stored))
   const pruned: Schedule[] = []
   for (const schedule of diff.pruned) if (await prune(store, schedule, set)) pruned.push(schedule)
   return {
     created: steps.flatMap(({ created }) => created),
     updated: steps.flatMap(({ updated }) => updated),
-    noted: steps.flatMap(({ noted }) => noted),
+    releaseRaised: steps.flatMap(({ releaseRaised }) => releaseRaised),
     unchanged: [...diff.unchanged, ...steps.flatMap(({ unchanged }) => unchanged)],
     pruned,
     refused: [...diff.refused, ...steps.flatMap(({ refused }) => refused)],
   }
 }
 
-/** One declared schedule, by itself; returns the step that was taken. */
+/** Reconciles one declared schedule. Returns the step taken. */
 async function declare(
   store: Store,
   { id, definition }: Declared,
@@ -134,15 +134,19 @@ async function declare(
   let stored = found
   for (let tries = 0; tries < TRIES; tries++) {
     const step = reconcile(stored === null ? [] : [stored], [{ id, definition }], { ...set, prune: false })
-    if (await take(store, step, whyOf(set))) return step
+    if (await takeStep(store, step, whyOf(set))) return step
     stored = await findSchedule(store, id)
   }
   throw tooManyTries(id, "declared")
 }
 
-/** False if the schedule has moved since it was read. The step is of one schedule. */
-async function take(store: Store, { created, updated, noted }: ReconcileDiff, why: Why): Promise<boolean> {
-  const [toCreate, toUpdate, toNote] = [created[0], updated[0], noted[0]]
+/** Takes a step of one schedule. False if the schedule has changed since it was read. */
+async function takeStep(
+  store: Store,
+  { created, updated, releaseRaised }: ReconcileDiff,
+  why: Why,
+): Promise<boolean> {
+  const [toCreate, toUpdate, toNote] = [created[0], updated[0], releaseRaised[0]]
   if (toCreate !== undefined) {
     const schedule = newSchedule(toCreate.id, toCreate.definition, await store.now())
     const declared = { ...schedule, declaredAs: fingerprint(toCreate.definition) }
@@ -158,13 +162,14 @@ async function take(store: Store, { created, updated, noted }: ReconcileDiff, wh
   return isDone(await store.putSchedule({ ...stored, release: definition.release }, stored.version))
 }
 
-/** True if this process deleted it. */
+/** True if this process deleted the schedule. */
 async function prune(store: Store, found: Schedule, set: DeclaredSet): Promise<boolean> {
   const { owner, release } = set
   let stored: Schedule | null = found
   for (let tries = 0; tries < TRIES; tries++) {
     if (stored === null || stored.owner !== owner || stored.release > release) return false
-    // A fire moves only the version. What another process of this release declared, or somebody edited, is theirs.
+    // A fire changes only the version. A new revision means that another process of this release declared or edited the
+    // schedule.
     if (stored.revision !== found.revision && stored.release === release) return false
     const [answer] = await store.fire([deletionOf(stored, deletedEntry(stored, whyOf(set)))])
     if (isDone(answer!)) return true
@@ -173,7 +178,7 @@ async function prune(store: Store, found: Schedule, set: DeclaredSet): Promise<b
   throw tooManyTries(found.id, "pruned")
 }
 
-/** For the journal: a deploy did it. */
+/** The author and the reason of the change in the journal. */
 function whyOf({ owner, release }: DeclaredSet): Why {
   return { by: `code of "${owner}"`, reason: `Release ${release}` }
 }
@@ -186,13 +191,13 @@ function reportOf(diff: ReconcileDiff): ReconcileReport {
   return {
     created: diff.created.map(({ id }) => id),
     updated: diff.updated.map(({ id, fields }) => ({ id, fields })),
-    unchanged: [...diff.unchanged, ...diff.noted.map(({ id }) => id)],
+    unchanged: [...diff.unchanged, ...diff.releaseRaised.map(({ id }) => id)],
     pruned: diff.pruned.map(({ id }) => id),
     refused: diff.refused.map(({ id, why }) => ({ id, why })),
   }
 }
 
-function say(logger: Logger, { owner }: DeclaredSet, report: ReconcileReport): void {
+function logReport(logger: Logger, { owner }: DeclaredSet, report: ReconcileReport): void {
   const { created, updated, pruned, refused, unchanged } = report
   const facts = {
     component: "reconcile",

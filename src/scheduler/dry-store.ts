@@ -25,9 +25,9 @@ import type {
 } from "../store/store.ts"
 
 /**
- * A store that answers writes as the given one would answer now, and keeps none of them there. So a dry run is the real thing, with
- * everything that it would refuse. What was written is remembered here, and is there for whoever asks for it by its id, or for the
- * unfinished runs of a key; other lists show what is stored.
+ * A store that answers writes as the given store would, and stores nothing. So a dry run takes the real steps and gets the real
+ * refusals. Written records are kept in memory. Reads by id, and of the unfinished runs of a key, return them; other lists read
+ * the given store only.
  */
 export function dryStore(store: Store): Store {
   const dry = new DryWrites(store)
@@ -53,7 +53,7 @@ export function dryStore(store: Store): Store {
   })
 }
 
-/** Each sees what those before it did. */
+/** One after another: each element sees the writes of the elements before it. */
 async function inOrder<Element, Answer>(
   elements: readonly Element[],
   answer: (element: Element) => Promise<Answer>,
@@ -64,7 +64,7 @@ async function inOrder<Element, Answer>(
 }
 
 function refusing(...names: readonly (keyof Store)[]): Partial<Store> {
-  const refuse = async () => assert(false, "a dry run neither fires nor works")
+  const refuse = async () => assert(false, "a dry run neither fires schedules nor performs runs")
   return Object.fromEntries(names.map((name) => [name, refuse]))
 }
 
@@ -116,12 +116,12 @@ class DryWrites {
     return { outcome: "created", runId: run.id }
   }
 
-  /** As the step that creates a run does. */
+  /** Counts the run with its schedule, as a store does when it creates a run. */
   async #count({ id, scheduleId }: NewRun, now: Instant): Promise<void> {
     const stored = scheduleId === null ? null : await this.#schedule(scheduleId)
     if (stored === null) return
-    const tally = { runCount: stored.runCount + 1, lastRunId: id, lastRunAt: now }
-    this.#schedules.set(stored.id, { ...stored, ...tally })
+    const counts = { runCount: stored.runCount + 1, lastRunId: id, lastRunAt: now }
+    this.#schedules.set(stored.id, { ...stored, ...counts })
   }
 
   async change({ runId, ifState, ifAttempt, state }: RunChange): Promise<TransitionAnswer> {
@@ -155,8 +155,8 @@ class DryWrites {
     const stored = await this.#store.findRuns(filter, page)
     if (ids === undefined && concurrencyKey === undefined) return stored
     const others = stored.filter(({ id }) => !this.#runs.has(id))
-    // All of them are on the first page.
-    const written = page.after === null ? [...this.#runs.values()].filter((run) => isAsked(run, filter)) : []
+    // All written runs are on the first page.
+    const written = page.after === null ? [...this.#runs.values()].filter((run) => matches(run, filter)) : []
     return [...written.toReversed().map(summaryOf), ...others].slice(0, page.limit)
   }
 
@@ -175,11 +175,11 @@ class DryWrites {
     return run ?? null
   }
 
-  /** A live key is found by the concurrency key that comes with it, or else among all that is unfinished of the task. */
+  /** Searches the unfinished runs with the run's concurrency key, or else all unfinished runs of its task. */
   async #holderOf({ id, liveKey, concurrencyKey, task }: NewRun | Run): Promise<RunSummary | null> {
     if (liveKey === null) return null
     const filter = { ...(concurrencyKey === null ? { task } : { concurrencyKey }), states: UNFINISHED }
-    const stored = await this.#store.findRuns(filter, { ...NEWEST, limit: LOOKED_AT })
+    const stored = await this.#store.findRuns(filter, { ...NEWEST, limit: READ_MAX })
     const written = [...this.#runs.values()].filter(({ state }) => !isFinished(state))
     const unfinished = [...written, ...stored.filter((run) => !this.#runs.has(run.id))]
     return unfinished.find((run) => run.liveKey === liveKey && run.id !== id) ?? null
@@ -187,10 +187,10 @@ class DryWrites {
 }
 
 const NEWEST = { orderBy: "createdAt", after: null, limit: 1 } as const
-/** Of more unfinished runs of a key or task than this, a dry run doesn't look for the holder among the oldest. */
-const LOOKED_AT = 1_000
+/** A dry run looks for the holder among this many of the newest unfinished runs of a key or task. */
+const READ_MAX = 1_000
 
-function isAsked(run: Run, { ids, concurrencyKey, states }: RunFilter): boolean {
+function matches(run: Run, { ids, concurrencyKey, states }: RunFilter): boolean {
   return (
     (ids === undefined || ids.includes(run.id)) &&
     (concurrencyKey === undefined || run.concurrencyKey === concurrencyKey) &&

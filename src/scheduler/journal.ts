@@ -2,30 +2,30 @@ import type { JournalEntry } from "../core/journal.ts"
 import type { When } from "../core/options.ts"
 import type { Listing } from "./listing.ts"
 
-/** Something that somebody did. */
+/** One action of a person or a deploy. */
 export interface JournalEntryView extends Omit<JournalEntry, "at"> {
   readonly at: Date
 }
 
 export interface JournalQuery {
-  /** The kind of thing that it was done to, such as `schedule`, and which one. */
+  /** The kind of record that was changed, such as `schedule`; `subjectId` is its id. */
   readonly subject?: string
   readonly subjectId?: string
-  /** What was done, such as `paused`. */
+  /** The names of the actions, such as `paused`. */
   readonly actions?: readonly string[]
   readonly by?: string
-  /** `since` itself is within, `until` is not. */
+  /** `since` is inclusive, `until` is exclusive. */
   readonly since?: When
   readonly until?: When
-  /** The newest first unless said. */
+  /** Default `newest`: the newest first. */
   readonly order?: "newest" | "oldest"
   readonly limit?: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string
 }
 
-/** What people and deploys did. */
+/** The actions of people and deploys. */
 export interface Journal {
-  /** Schedules that were created, changed, steered or deleted, by whom, when and why, with what was there before and after. */
+  /** Each creation, change, step or deletion of a schedule: by whom, when and why, with the values before and after. */
   list(query?: JournalQuery): Listing<JournalEntryView>
 }

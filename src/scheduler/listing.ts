@@ -3,17 +3,17 @@ import { type Kind, refusal } from "../core/checked.ts"
 /** A page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** For the page after this one; null if this is the last. */
+  /** The cursor of the next page. Null: this is the last page. */
   readonly next: string | null
 }
 
 /**
- * A list, a page at a time: `await` gives the first page (or the one after `cursor`), and `for await` goes on through all of them.
- * Nothing is read before either is asked for.
+ * A list that is read page by page. `await` reads the first page, or the one after `cursor`; `for await` reads all pages.
+ * Nothing is read before that.
  */
 export interface Listing<Item> extends PromiseLike<Page<Item>>, AsyncIterable<Item> {}
 
-/** The first of a list, in their order: at most so many. */
+/** The first `limit` items of a list, in order. */
 export async function collected<Item>(
   list: AsyncIterable<Item>,
   limit = Number.POSITIVE_INFINITY,
@@ -24,24 +24,26 @@ export async function collected<Item>(
   return items
 }
 
-/** How a list is read. */
-export interface Reading<Found, Place, Item> {
+/** The source of a list. */
+export interface ListSource<SearchResult, Place, Item> {
   /** The size of a page. */
   readonly limit: number
-  /** The place before the first; null if it is the beginning. */
+  /** The list begins after this place. Null: at the beginning. */
   readonly first: Place | null
-  read(after: Place | null, size: number): Promise<readonly Found[]>
-  placeOf(found: Found): Place
-  /** For what the store can't tell apart: those that aren't wanted are left out. */
-  wants?(found: Found): boolean
-  show(found: Found): Item | Promise<Item>
+  read(after: Place | null, size: number): Promise<readonly SearchResult[]>
+  placeOf(found: SearchResult): Place
+  /** For a filter that the store doesn't support: records that don't match are left out. */
+  matches?(found: SearchResult): boolean
+  show(found: SearchResult): Item | Promise<Item>
 }
 
-export function listing<Found, Place, Item>(reading: Reading<Found, Place, Item>): Listing<Item> {
-  const { first, show } = reading
+export function listing<SearchResult, Place, Item>(
+  source: ListSource<SearchResult, Place, Item>,
+): Listing<Item> {
+  const { first, show } = source
   const pageAfter = async (after: Place | null) => {
-    const { wanted, last } = await readPage(reading, after)
-    return { items: await Promise.all(wanted.map(show)), last }
+    const { matching, last } = await readPage(source, after)
+    return { items: await Promise.all(matching.map(show)), last }
   }
   const pages = async function* () {
     for (let after = first; ; ) {
@@ -52,7 +54,7 @@ export function listing<Found, Place, Item>(reading: Reading<Found, Place, Item>
     }
   }
   return {
-    // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for.
+    // biome-ignore lint/suspicious/noThenProperty: a listing is made to be awaited.
     then: (onPage, onError) =>
       pageAfter(first)
         .then(({ items, last }): Page<Item> => ({ items, next: last === null ? null : cursorOf(last) }))
@@ -61,42 +63,45 @@ export function listing<Found, Place, Item>(reading: Reading<Found, Place, Item>
   }
 }
 
-/** So many are looked through for one page; then the page is as short as it is. */
-const LOOKED_THROUGH_MAX = 10_000
-/** Where most may be left out, more are read at a time. */
-const SEARCH_SIZE = 500
+/** At most this many records are read for one page. Then the page ends, even if it is short. */
+const SCANNED_MAX = 10_000
+/** With a filter that may leave out most records, this many are read at a time. */
+const FILTERED_PAGE = 500
 
-/** A page, and the last place looked at; null if nothing comes after it. One more than is shown is read: that says whether there is. */
-async function readPage<Found, Place>(
+/**
+ * One page, and the last place read. Null: no records follow. Reads one record more than it returns, to know whether any
+ * follow.
+ */
+async function readPage<SearchResult, Place>(
   {
     limit,
     read,
     placeOf,
-    wants,
-  }: Pick<Reading<Found, Place, unknown>, "limit" | "read" | "placeOf" | "wants">,
+    matches,
+  }: Pick<ListSource<SearchResult, Place, unknown>, "limit" | "read" | "placeOf" | "matches">,
   first: Place | null,
-): Promise<{ wanted: readonly Found[]; last: Place | null }> {
-  const size = wants === undefined ? limit + 1 : Math.max(limit + 1, SEARCH_SIZE)
-  const wanted: Found[] = []
+): Promise<{ matching: readonly SearchResult[]; last: Place | null }> {
+  const size = matches === undefined ? limit + 1 : Math.max(limit + 1, FILTERED_PAGE)
+  const matching: SearchResult[] = []
   let last = first
-  for (let looked = 0; looked < LOOKED_THROUGH_MAX; looked += size) {
+  for (let scanned = 0; scanned < SCANNED_MAX; scanned += size) {
     const found = await read(last, size)
     for (const each of found) {
-      if (wanted.length === limit) return { wanted, last }
+      if (matching.length === limit) return { matching, last }
       last = placeOf(each)
-      if (wants?.(each) ?? true) wanted.push(each)
+      if (matches?.(each) ?? true) matching.push(each)
     }
-    if (found.length < size) return { wanted, last: null }
+    if (found.length < size) return { matching, last: null }
   }
-  return { wanted, last }
+  return { matching, last }
 }
 
-/** Opaque: what is in it may change with any release. */
+/** Opaque to callers: the content may change with any release. */
 function cursorOf(place: unknown): string {
   return Buffer.from(JSON.stringify(place)).toString("base64url")
 }
 
-/** A cursor as an option, read as the place that it stands for. */
+/** An option that takes a cursor. Its value is the place encoded in the cursor. */
 export function cursor<Place>(isPlace: (place: unknown) => place is Place): Kind<Place> {
   return {
     allowed: "the `next` of a page",
@@ -127,7 +132,7 @@ export function isInstantPlace(place: unknown): place is InstantPlace {
   return typeof at === "number" && Number.isFinite(at) && typeof id === "string"
 }
 
-/** The same where some have no such instant. */
+/** A place in a list ordered by an instant that may be null, and then by id. */
 export interface MaybeInstantPlace {
   readonly at: number | null
   readonly id: string

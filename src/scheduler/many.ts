@@ -10,20 +10,20 @@ import { BelfryError, type ErrorCode } from "../core/errors.ts"
 import { callback, flag, integer, list, required } from "../core/kinds.ts"
 import { LOOKUP } from "../core/limits.ts"
 
-/** How a step is done to many. */
+/** Options of a step that is taken for many records. */
 export interface ManyOptions {
-  /** Only says what would happen. */
+  /** Reports what would happen and changes nothing. */
   readonly dryRun?: boolean
-  /** How many at most; all unless said. */
+  /** The step is taken for at most this many records. Default: all. */
   readonly limit?: number
   readonly onProgress?: (done: number) => void
 }
 
-/** What became of a step that was asked for many. */
+/** The result of a step that was taken for many records. */
 export interface ManyReport {
-  /** To which it was done. */
+  /** The records for which the step was taken. */
   readonly ids: readonly string[]
-  /** To which it couldn't be done, and why: they have moved meanwhile, or aren't there. They don't keep the others. */
+  /** The records for which the step was refused, because they changed or don't exist. The other records are not affected. */
   readonly refused: readonly Refused[]
 }
 
@@ -39,10 +39,10 @@ export const MANY_OPTIONS = {
   onProgress: callback<(done: number) => void>(),
 }
 
-/** Which ones: by their ids, or by a filter. */
+/** The records to change: a list of ids, or a filter. */
 export type Selection<Filter> = readonly string[] | (Filter & { readonly all?: boolean })
 
-/** What isn't one is taken for an id, and refused as such. */
+/** False for any other value. The caller then treats it as an id, and the check of ids refuses it. */
 export function isSelection<Filter extends object>(
   which: string | Selection<Filter>,
 ): which is Selection<Filter> {
@@ -54,7 +54,7 @@ export function isSelection<Filter extends object>(
   }
 }
 
-/** An empty filter is more likely a mistake than meant: all have to be asked for. */
+/** Refuses an empty filter, which is probably a mistake. `{ all: true }` selects every record. */
 export function selected<Table extends OptionTable>(
   which: unknown,
   table: Table,
@@ -63,7 +63,7 @@ export function selected<Table extends OptionTable>(
   if (Array.isArray(which)) return { ids: checkedValue(which, required(IDS), { source, option: "ids" }) }
   const { all, ...filter } = checked(which, { ...table, all: flag }, source)
   if (all !== true && Object.values(filter).every((value) => value === undefined)) {
-    const text = `${source.subject}: name an id or a filter. An empty filter would mean every one there is; if that is meant, say { all: true }.`
+    const text = `${source.subject}: give ids or a filter. An empty filter would select every record; to select all, pass { all: true }.`
     throw new BelfryError(source.code, text)
   }
   return { ids: null, filter: filter as Checked<Table> }
@@ -71,59 +71,59 @@ export function selected<Table extends OptionTable>(
 
 const IDS = list(LOOKUP, { max: 100_000 })
 
-/** How some are taken at once. */
-export interface Taking {
-  /** How many at once: a store answers them together, and no other work waits for long. */
+/** A step that is taken for a batch of records at a time. */
+export interface BatchStep {
+  /** The size of a batch. Small enough that other work in the store doesn't wait long. */
   readonly size: number
-  /** For each, in their order: why it couldn't be done, or null. */
+  /** Returns one result per id, in order: null, or why the step was refused. */
   take(ids: readonly string[]): Promise<readonly (BelfryError | null)[]>
 }
 
-/** What is done stays done, whatever becomes of the others. */
-export async function doToMany(
+/** Takes the step batch by batch. There is no transaction around them: earlier batches stay done if a later one fails. */
+export async function takeInBatches(
   ids: AsyncIterable<string>,
-  { size, take }: Taking,
+  { size, take }: BatchStep,
   onProgress: (done: number) => void = () => undefined,
 ): Promise<ManyReport> {
   const done: string[] = []
   const refused: Refused[] = []
-  const takeSome = async (some: readonly string[]) => {
-    for (const [index, why] of (await take(some)).entries()) {
-      const id = some[index]!
+  const takeBatch = async (batch: readonly string[]) => {
+    for (const [index, why] of (await take(batch)).entries()) {
+      const id = batch[index]!
       if (why === null) done.push(id)
       else refused.push({ id, code: why.code, message: why.message })
     }
     onProgress(done.length + refused.length)
   }
-  let some: string[] = []
+  let batch: string[] = []
   for await (const id of ids) {
-    some.push(id)
-    if (some.length < size) continue
-    await takeSome(some)
-    some = []
+    batch.push(id)
+    if (batch.length < size) continue
+    await takeBatch(batch)
+    batch = []
   }
-  if (some.length > 0) await takeSome(some)
+  if (batch.length > 0) await takeBatch(batch)
   return { ids: done, refused }
 }
 
-/** Null if it was done. What isn't about this one alone, such as a store that is away, is thrown. */
+/** Null if the step was taken. Throws errors that don't concern this record alone, such as an unavailable store. */
 export async function refusalOf(step: Promise<unknown>): Promise<BelfryError | null> {
   try {
     await step
     return null
   } catch (error) {
-    const isItsOwn = error instanceof BelfryError && (error.status === 404 || error.status === 409)
-    if (isItsOwn) return error
+    const isOfThisRecord = error instanceof BelfryError && (error.status === 404 || error.status === 409)
+    if (isOfThisRecord) return error
     throw error
   }
 }
 
-export async function* idsOf(ids: readonly string[]): AsyncIterable<string> {
+export async function* distinctIds(ids: readonly string[]): AsyncIterable<string> {
   yield* new Set(ids)
 }
 
-/** The first of a list. */
-export async function* upTo<Item>(items: AsyncIterable<Item>, limit: number): AsyncIterable<Item> {
+/** The first `limit` items of a list. */
+export async function* firstOf<Item>(items: AsyncIterable<Item>, limit: number): AsyncIterable<Item> {
   let count = 0
   for await (const item of items) {
     yield item

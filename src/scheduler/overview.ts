@@ -10,47 +10,47 @@ import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
 
-/** How it all stands. */
+/** The current counts, and the problems that need attention. */
 export interface Overview {
   readonly at: Date
-  /** By state, each up to 10,000: that number stands for so many or more. */
+  /** Counts by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   readonly schedules: Readonly<ScheduleCounts>
   readonly runs: Readonly<RunCounts>
   readonly workers: {
     readonly online: number
     readonly silent: number
-    /** Of those online. */
+    /** Of the online workers. */
     readonly slots: number
     readonly running: number
   }
-  /** What somebody should see to: at most ten of each. */
+  /** Problems that need attention, at most ten of each kind. */
   readonly attention: Attention
 }
 
 export interface Attention {
   /** Schedules that can't be planned. */
   readonly broken: readonly ScheduleView[]
-  /** Schedules that were due more than two minutes ago, and that nobody has fired. */
+  /** Schedules that were due more than two minutes ago and that no process has fired. */
   readonly overdue: readonly ScheduleView[]
   /** Schedules whose last run failed. */
   readonly failing: readonly ScheduleView[]
-  /** Tasks of schedules that come next, and that no worker offers. */
+  /** Tasks that no online worker offers, of the 1,000 active schedules that run next. */
   readonly unofferedTasks: readonly string[]
-  /** Runs whose lease ended more than two minutes ago, and that nobody has taken over. */
+  /** Runs whose lease ended more than two minutes ago and that no worker has claimed since. */
   readonly stuck: readonly RunSummaryView[]
-  /** Runs that could have begun more than five minutes ago. */
+  /** Pending runs that have been claimable for more than five minutes. */
   readonly waiting: readonly RunSummaryView[]
   readonly silentWorkers: readonly WorkerView[]
 }
 
-/** So long after it could have begun, a run waits for too long. */
+/** A run that has been claimable for longer than this needs attention. */
 const WAITING_AFTER_MS = 5 * MINUTE
 const SHOWN_MAX = 10
-/** So many are looked at for what no filter finds. */
-const LOOKED_AT_MAX = 1_000
+/** The limit of a read whose result is filtered here, not by the store. */
+const READ_MAX = 1_000
 
 export async function overviewOf(client: Omit<Client, "overview">, now: Instant): Promise<Overview> {
-  const workers = await collected(client.workers({ limit: LOOKED_AT_MAX }))
+  const workers = await collected(client.workers({ limit: READ_MAX }))
   const online = workers.filter(({ silentForMs }) => silentForMs === null)
   const silent = workers.filter(({ silentForMs }) => silentForMs !== null)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
@@ -68,8 +68,8 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       overdue: await schedulesIn(client, "overdue"),
       failing: await schedulesIn(client, "failing"),
       unofferedTasks: await unoffered(client, offered),
-      stuck: (await runsSince(client, "running", now - OVERDUE_AFTER_MS)).slice(0, SHOWN_MAX),
-      waiting: await waitingSince(client, now - WAITING_AFTER_MS),
+      stuck: (await claimableBefore(client, "running", now - OVERDUE_AFTER_MS)).slice(0, SHOWN_MAX),
+      waiting: await waitingBefore(client, now - WAITING_AFTER_MS),
       silentWorkers: silent.slice(0, SHOWN_MAX),
     },
   }
@@ -87,30 +87,30 @@ async function unoffered(
   offered: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const { items } = await schedules.list({
-    ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: LOOKED_AT_MAX },
+    ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: READ_MAX },
   })
   const tasks = new Set(items.map(({ task }) => task))
   return [...tasks].filter((task) => !offered.has(task)).slice(0, SHOWN_MAX)
 }
 
-/** Those that could have been claimed before that time, and were there then. */
-async function runsSince(
+/** Runs created and claimable before that time. */
+async function claimableBefore(
   { runs }: Pick<Client, "runs">,
   state: "running" | "pending",
   before: Instant,
 ): Promise<readonly RunSummaryView[]> {
-  const { items } = await runs.list({ state, until: before, limit: LOOKED_AT_MAX })
+  const { items } = await runs.list({ state, until: before, limit: READ_MAX })
   const isOld = ({ claimableAt }: RunSummaryView) => claimableAt !== null && claimableAt.getTime() < before
   return items.filter(isOld)
 }
 
-/** A run that was given back keeps its old place in the queue: it waits only since its last attempt ended. */
-async function waitingSince(
+/** A released run keeps its `claimableAt`, so its waiting time counts from the end of its last attempt. */
+async function waitingBefore(
   client: Pick<Client, "runs">,
   before: Instant,
 ): Promise<readonly RunSummaryView[]> {
   const waiting: RunSummaryView[] = []
-  for (const run of await runsSince(client, "pending", before)) {
+  for (const run of await claimableBefore(client, "pending", before)) {
     const attempts = run.attempt === 0 ? [] : ((await client.runs.get(run.id))?.attempts ?? [])
     const endedAt = attempts.at(-1)?.endedAt.getTime() ?? 0
     if (endedAt < before) waiting.push(run)

@@ -24,39 +24,39 @@ import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { type AnyTask, LEASE } from "../task/task.ts"
 import { cursor, isText } from "./listing.ts"
 
-/** What `createScheduler` and the scheduler's own methods take. */
+/** The options of `createScheduler` and of the scheduler's own methods. */
 
 export interface SchedulerOptions {
   readonly store: Store
   readonly tasks?: readonly AnyTask[]
-  /** Declared in code: reconciled with the store at start. */
+  /** Schedules declared in code. They are reconciled with the store at start. */
   readonly schedules?: readonly DeclaredSchedule[]
-  /** Whose code this is. Several applications on one store need one each. */
+  /** The name of this application. Each application on a shared store needs its own. */
   readonly owner?: string
-  /** Rises with each deploy: processes of an older release then leave the newer one's schedules alone. */
+  /** A number that rises with each deploy. Processes of an older release don't change the schedules of a newer one. */
   readonly release?: number
-  /** Delete stored schedules of this owner that are no longer declared. On if an `owner` is named. */
+  /** Delete stored schedules of this owner that are no longer declared. Default: true if `owner` is given. */
   readonly prune?: boolean
-  /** How many runs this process performs at once; 10 unless said. */
+  /** How many runs this process performs at once. Default 10. */
   readonly concurrency?: number
-  /** How long a worker may be silent before its runs are taken over; 30 seconds unless said. */
+  /** How long a worker may be silent before other workers take over its runs. Default 30 seconds. */
   readonly lease?: Duration
-  /** However quiet the store is, look this often; 60 seconds unless said. Hints and timers make it faster. */
+  /** The longest time between two reads of the store. Default 60 seconds. Hints and timers cause earlier reads. */
   readonly pollInterval?: Duration
-  /** At least this long between two claims; none unless said. */
+  /** The minimum time between two claims. Default 0. */
   readonly nextDelay?: Duration
-  /** How long finished runs are kept (30 days), and how many of each schedule stay whatever their age (100). */
+  /** How long finished runs are kept (default 30 days), and how many of each schedule are kept at any age (default 100). */
   readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
-  /** Shown with this process among the workers, such as `{ region: "eu-west" }`. */
+  /** Shown with this process in the list of workers. Example: `{ region: "eu-west" }`. */
   readonly labels?: Readonly<Record<string, string>>
   readonly hooks?: Hooks
-  /** A pino logger fits. Warnings and errors go to standard error unless said. */
+  /** A pino logger can be used. By default warnings and errors go to standard error. */
   readonly logger?: Logger
   readonly clock?: Clock
 }
 
 export interface StartOptions {
-  /** `fire`: turn due schedules into runs. `work`: perform runs of this process's tasks. Both unless said. */
+  /** `fire`: turn due schedules into runs. `work`: perform runs of this process's tasks. Default: both. */
   readonly roles?: readonly Role[]
 }
 
@@ -71,7 +71,9 @@ export const HOOK_TABLE = {
   claimed: HOOK,
 } satisfies Record<keyof Hooks, Kind<unknown>>
 
-/** They stay as they are, for they may be an object of a class; of such a one only the hooks are looked at. */
+/**
+ * The object itself is kept, not a copy, because it may be an instance of a class. Only the hooks of an instance are checked.
+ */
 const HOOKS: Kind<Hooks> = {
   ...record(HOOK_TABLE),
   read(value, at) {
@@ -87,7 +89,7 @@ function isPlain(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** However many a program has, they are all kept in memory. */
+/** All declared tasks and schedules are kept in memory. */
 const DECLARED_MAX = 100_000
 
 const TASK = objectWith<AnyTask>(["name", "retry", "run"], "what defineTask returns")

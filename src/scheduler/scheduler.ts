@@ -5,34 +5,34 @@ import type { ReconcileReport } from "./declared.ts"
 import type { StartOptions } from "./scheduler-options.ts"
 import type { WithinTransaction } from "./within.ts"
 
-/** The object users hold. Nothing happens before `start`; a process that never starts may still enqueue and ask. */
+/** The main object of the library. Fires and works only after `start`. Reads and changes are possible without `start`. */
 export interface Scheduler extends Client, AsyncDisposable {
-  /** Reconciles what is declared, then fires and works. Starting twice is starting once. */
+  /** Reconciles the declared schedules, then fires and works. A second call has no effect. */
   start(options?: StartOptions): Promise<void>
 
   /**
-   * Takes nothing new, waits for what is running up to the time given (30 seconds unless said), then aborts the rest and
-   * gives it back at once. Closes the store, and then the tasks that have something to close. Ends at most 3 seconds after that
-   * time, whether or not the store answers. Stopping twice is stopping once.
+   * Claims nothing more and waits up to `timeout` (default 30 seconds) for the running runs. Then aborts the remaining runs and
+   * releases them at once. Closes the store, and then the tasks that have something to close. Ends at most 3 seconds after the
+   * timeout, even if the store doesn't answer. A second call has no effect.
    */
   stop(options?: { timeout?: Duration }): Promise<void>
 
   /**
-   * Enqueues and changes schedules inside a transaction of yours, on the database that the store is in: what is done through
-   * it comes with your commit, or not at all.
+   * Enqueues runs and changes schedules inside a transaction of the caller, on the database of the store. The changes take
+   * effect when the caller commits, and are undone by a rollback.
    */
   within(transaction: unknown): WithinTransaction
 
-  /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */
+  /** Makes the stored schedules of this owner equal to the declared ones. With `dryRun` it only reports what would happen. */
   reconcile(options?: { dryRun?: boolean }): Promise<ReconcileReport>
 
-  /** Listens to what a hook of that name is told. Returns how to stop listening. */
+  /** Adds a listener to an event. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: Listener<Name>): () => void
 
   /** Between `start` and `stop`. */
   readonly isRunning: boolean
   /** At least one run is being performed here. */
   readonly isProcessing: boolean
-  /** Running, and the last look found nothing to do. */
+  /** Running, and the last read of the store found nothing to do. */
   readonly isIdle: boolean
 }

@@ -5,12 +5,12 @@ import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import type { RunSummaryView, ScheduleView } from "./views.ts"
 
-export interface Found {
-  /** Whose id, task or description has the text in it. */
+export interface SearchResult {
+  /** Schedules with the text in their id, task or description. */
   readonly schedules: readonly ScheduleView[]
-  /** Whose id begins with it. */
+  /** Runs whose id begins with the text. */
   readonly runs: readonly RunSummaryView[]
-  /** That a worker offers, and whose name has it in it. */
+  /** Tasks that a worker offers, with the text in their name. */
   readonly tasks: readonly string[]
 }
 
@@ -22,14 +22,14 @@ export async function search(
   client: Pick<Client, "schedules" | "runs" | "workers">,
   given: string,
   options: { limit?: number },
-): Promise<Found> {
+): Promise<SearchResult> {
   const text = checkedValue(given, required(LOOKUP), { source: SOURCE, option: "text" })
   const { limit = 10 } = checked(options, SEARCH_OPTIONS, SOURCE)
   const offered = new Set((await collected(client.workers({ limit: 1_000 }))).flatMap(({ tasks }) => tasks))
-  const isMeant = (name: string) => name.toLowerCase().includes(text.toLowerCase())
+  const matches = (name: string) => name.toLowerCase().includes(text.toLowerCase())
   return {
     schedules: (await client.schedules.list({ text, limit })).items,
     runs: (await client.runs.list({ idPrefix: text, limit })).items,
-    tasks: [...offered].filter(isMeant).sort().slice(0, limit),
+    tasks: [...offered].filter(matches).sort().slice(0, limit),
   }
 }

@@ -20,13 +20,16 @@ import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 
 export interface StatisticsQuery {
-  /** Of one schedule or one task; of all runs unless said. */
+  /** The runs of one schedule or one task. Default: all runs. */
   readonly schedule?: string
   readonly task?: AnyTask | string
-  /** The last day unless said. */
+  /** Default: one day before `until`. */
   readonly since?: When
   readonly until?: When
-  /** What a bucket is: a minute up to three hours, an hour up to a week, and otherwise a day, unless said. Schedules have no minutes. */
+  /**
+   * The length of a bucket. Default: a minute for ranges up to three hours, an hour up to a week, otherwise a day. Statistics
+   * of a schedule have no minutes.
+   */
   readonly span?: StatisticsSpanName
 }
 
@@ -42,13 +45,13 @@ export const STATISTICS_QUERY = {
   span: choice<StatisticsSpanName>("minute", "hour", "day"),
 } satisfies Record<keyof StatisticsQuery, Kind<unknown>>
 
-/** How runs have gone: how many came to what, how long attempts took, and how late they began. */
+/** How many runs had which outcome, how long attempts took, and how late they began. */
 export interface RunStatistics extends Readonly<Record<Outcome, number>> {
   readonly duration: MeasureView
   readonly lateness: MeasureView
 }
 
-/** In milliseconds; null if nothing was measured. The quantiles are the bounds 1, 2, 5, 10, …: at most 2.5 times too high. */
+/** In milliseconds. Null: nothing was measured. Quantiles are rounded up to 1, 2, 5, 10, …: at most 2.5 times too high. */
 export interface MeasureView {
   readonly meanMs: number | null
   readonly p50Ms: number | null
@@ -58,13 +61,16 @@ export interface MeasureView {
 
 export interface StatisticsView {
   readonly span: StatisticsSpanName
-  /** Of the whole time. */
+  /** Of the whole range. */
   readonly total: RunStatistics
-  /** Those in which something was counted, oldest first. */
+  /** The buckets that are not empty, oldest first. */
   readonly buckets: readonly (RunStatistics & { readonly at: Date })[]
 }
 
-/** From what processes have handed over: that lags behind by up to a heartbeat, and lacks what a killed process had not handed over. */
+/**
+ * Processes write their counters with each heartbeat. So the counters lag by up to one heartbeat, and a killed process loses
+ * its last.
+ */
 export async function readStatistics(store: Store, query: StatisticsQuery): Promise<StatisticsView> {
   const given = checked(query, STATISTICS_QUERY, SOURCE)
   const until = given.until ?? (await store.now())
@@ -86,7 +92,7 @@ export async function readStatistics(store: Store, query: StatisticsQuery): Prom
   }
 }
 
-/** More than are ever kept. */
+/** More than a store ever keeps. */
 const BUCKETS_MAX = 2_000
 
 const SOURCE: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "statistics" }
@@ -96,7 +102,7 @@ function spanFor(ms: number, isOfSchedule: boolean): StatisticsSpanName {
   return ms <= 7 * DAY ? "hour" : "day"
 }
 
-/** Of a schedule if one is named, whatever its task. */
+/** `schedule` takes precedence over `task`. */
 function subjectOf({ schedule, task }: Checked<typeof STATISTICS_QUERY>): string {
   if (schedule !== undefined) return subjectOfSchedule(schedule)
   return task === undefined ? ALL_RUNS : subjectOfTask(task)

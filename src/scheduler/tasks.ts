@@ -1,9 +1,9 @@
 import type { Client } from "./client.ts"
 
-/** A name that workers offer, or that schedules run. */
+/** A task that workers offer or schedules name. */
 export interface TaskView {
   readonly name: string
-  /** How many workers that are online offer it. */
+  /** The number of online workers that offer the task. */
   readonly workers: number
   readonly schedules: number
 }

@@ -21,39 +21,39 @@ import { timetableInWords } from "../core/timetable-words.ts"
 import type { UnreadOptions } from "../core/unread-options.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
-/** Records as users see them: instants are Dates, and what can be derived is there to read. */
+/** Records as the public API returns them: instants are Dates, and derived values are included. */
 
 export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt" | "triggers"> {
   readonly id: string
-  /** What has to be known of it first: the first of `SCHEDULE_STATES` that is true of it. */
+  /** The first of `SCHEDULE_STATES` that applies to the schedule. */
   readonly state: ScheduleState
-  /** What an update has to name. */
+  /** The number that `update` takes as `ifRevision`. */
   readonly revision: number
   /** The triggers in one line, such as `0 8 * * 1-5`. */
   readonly when: string
-  /** The same for people: "At 08:00 on Monday through Friday", in the schedule's zone. */
+  /** The triggers in English, in the schedule's time zone: "At 08:00 on Monday through Friday". */
   readonly words: string
   readonly triggers: readonly TriggerView[]
   readonly startsAt: Date | null
   readonly endsAt: Date | null
-  /** When it runs next, past those that an operator left out; null when nothing more will be. */
+  /** When the schedule runs next. Occurrences skipped by an operator are not considered. Null: no occurrence will follow. */
   readonly nextRunAt: Date | null
   readonly lastRunId: string | null
-  /** When it was created. */
+  /** When the last run was created. */
   readonly lastRunAt: Date | null
-  /** How the run that ended last did so, and when. It needn't be the one that was created last. */
+  /** How and when the most recently ended run ended. That run is not always the one created last. */
   readonly lastState: EndState | null
   readonly lastEndedAt: Date | null
   readonly lastSuccessAt: Date | null
-  /** How many have failed since one succeeded. */
+  /** The number of failed runs since the last success. */
   readonly failuresInARow: number
-  /** All its runs, also those by hand and of backfills. */
+  /** The number of all its runs, including manual and backfilled runs. */
   readonly runCount: number
-  /** Those of its occurrences: what `maxRuns` is about. */
+  /** The number of runs created for occurrences. `maxRuns` limits this number. */
   readonly firedCount: number
-  /** Why it can't be planned, if it can't. */
+  /** Why the schedule can't be planned. Null: it can. */
   readonly lastError: string | null
-  /** Why nothing comes of it, though it is neither paused, disabled nor finished: empty if all is well. */
+  /** Why no runs result although the schedule is not paused, disabled or finished. Empty: no problems. */
   readonly problems: readonly ScheduleProblem[]
   readonly finishedAt: Date | null
   readonly paused: { at: Date; until: Date | null; reason: string | null; by: string | null } | null
@@ -62,16 +62,16 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
     dueAt: Date | null
     reason: string | null
     by: string | null
-    /** What the timetable has before it is passed over. */
+    /** The occurrences of the timetable before this one are passed over. */
     isNext: boolean
   }[]
-  /** Code declares it, and somebody changed it by hand since. */
+  /** The schedule is declared in code and was changed by an operator since. */
   readonly isOverridden: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
 }
 
-/** `offered`: the tasks of the workers that are online. */
+/** `offered`: the tasks of the online workers. */
 export function scheduleView(stored: Schedule, offered: ReadonlySet<string>, now: Instant): ScheduleView {
   const schedule = afterNextPlan(stored)
   const {
@@ -83,7 +83,7 @@ export function scheduleView(stored: Schedule, offered: ReadonlySet<string>, now
   } = schedule
   return {
     ...shown,
-    // As lists find it: by what is stored.
+    // From the stored schedule, so that the state agrees with the state filter of lists.
     state: scheduleStateOf(stored, now),
     when: describeTriggers(schedule.triggers),
     words: timetableInWords(timetableOf(schedule)),
@@ -123,7 +123,7 @@ function overrideView({ scheduledFor, dueAt, reason, by, isNext = false }: Occur
   return { scheduledFor: new Date(scheduledFor), dueAt: dateOf(dueAt), reason, by, isNext }
 }
 
-/** A run as a list shows it: without what may be large. Of its message and its error, the first 200 characters. */
+/** A run in a list, without its large values. `message` and `error` are cut to 200 characters. */
 export interface RunSummaryView {
   readonly id: string
   readonly task: string
@@ -131,7 +131,7 @@ export interface RunSummaryView {
   readonly priority: number
   readonly scheduleId: string | null
   readonly scheduledFor: Date | null
-  /** The run that this one is a part of. */
+  /** The run that this run is a part of. */
   readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
   readonly trigger: string | null
@@ -141,9 +141,9 @@ export interface RunSummaryView {
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Date
-  /** Pending: when it may start. Running: when its lease ends. */
+  /** Pending: when the run may start. Running: when its lease ends. */
   readonly claimableAt: Date | null
-  /** When its newest attempt was due. */
+  /** When the newest attempt was due. */
   readonly dueAt: Date | null
   readonly startedAt: Date | null
   readonly completedAt: Date | null
@@ -157,10 +157,10 @@ export interface RunSummaryView {
   readonly progress: Progress | null
 }
 
-/** A whole run. `Details`: what its task returns, where that is known. */
+/** A complete run. `Details` is the type of the task's result, if known. */
 export interface RunView<Details = Json> extends RunSummaryView {
   readonly payload: Json
-  /** Null before it has finished. A run that failed has what its error said. */
+  /** Null until the run has finished. For a failed run: the details of its error. */
   readonly details: Details | null
   readonly attempts: readonly AttemptView[]
 }
@@ -226,7 +226,7 @@ export function runSummaryView(run: RunSummary): RunSummaryView {
 
 export interface LogLineView {
   readonly attempt: number
-  /** From 1, rising, within its attempt. */
+  /** Counts from 1 within the attempt. */
   readonly number: number
   readonly at: Date
   readonly level: LogLevel
@@ -241,9 +241,9 @@ export function logLineView(line: StoredLogLine): LogLineView {
 export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt" | "expectedBy"> {
   readonly startedAt: Date
   readonly heartbeatAt: Date
-  /** By when it said that its next heartbeat would come. */
+  /** When the worker announced its next heartbeat at the latest. */
   readonly expectedBy: Date
-  /** Since its last heartbeat, once the next one should have come; null while it counts as online. */
+  /** The time since the last heartbeat, if the next one is overdue. Null: the worker is online. */
   readonly silentForMs: number | null
 }
 

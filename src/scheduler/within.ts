@@ -8,7 +8,7 @@ import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunsFor }
 import type { Schedules } from "./schedules/schedules.ts"
 import { StoredSchedules } from "./schedules/stored-schedules.ts"
 
-/** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
+/** Operations inside a transaction of the caller. They take effect when the caller commits. */
 export class WithinTransaction {
   readonly schedules: Schedules
   readonly #store: Store
@@ -18,7 +18,7 @@ export class WithinTransaction {
     if (!isTransactional(store)) {
       throw new BelfryError(
         "BELFRY_STORE_UNFIT",
-        "This store has no transactions that a program could share.",
+        "This store can't work inside a transaction of the program. The PostgreSQL and SQLite stores can.",
       )
     }
     this.#store = store.within(transaction)
@@ -49,7 +49,7 @@ export class WithinTransaction {
   }
 }
 
-/** What the service layer is made of, beside its store. */
+/** The dependencies of the service layer, except the store. */
 export interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>

@@ -2,7 +2,7 @@ import { offeredTasks } from "../engine/offered-tasks.ts"
 import type { Store } from "../store/store.ts"
 import { type WorkerView, workerView } from "./views.ts"
 
-/** The processes on a store. */
+/** The workers of a store. */
 export class Workers {
   readonly #store: Store
 
@@ -11,13 +11,13 @@ export class Workers {
   }
 
   async list(page: { afterId: string | null; limit: number }): Promise<readonly WorkerView[]> {
-    // Read before the workers: a worker that beats in between doesn't look silent.
+    // The clock is read before the workers. So a worker whose heartbeat comes between the two reads doesn't appear silent.
     const now = await this.#store.now()
     const workers = await this.#store.findWorkers(page)
     return workers.map((worker) => workerView(worker, now))
   }
 
-  /** What workers that are online perform. */
+  /** The tasks of the online workers. */
   offeredTasks(): Promise<ReadonlySet<string>> {
     return offeredTasks(this.#store)
   }

@@ -7,13 +7,13 @@ import type { Schedule } from "../core/schedule.ts"
 import type { ScheduleCounts, ScheduleState } from "../core/schedule-state.ts"
 import type { StatisticsAddition } from "../core/statistics.ts"
 
-/** What the calls of a store take and answer. */
+/** The requests and answers of a store's operations. */
 
 export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
 
 export interface DueRequest {
   readonly limit: number
-  /** Nothing, unless said. */
+  /** Default 0. */
   readonly aheadMs?: number
 }
 
@@ -21,22 +21,22 @@ export interface DueSchedules {
   readonly now: Instant
   readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
   /**
-   * The earliest `nextRunAt` after now and what was asked ahead; null if there is none. Now, if fewer than asked for were
-   * given and there are more; some moments from now, if these were just given to others.
+   * The earliest `nextRunAt` after now plus `aheadMs`. Null: there is none. Now: the answer holds fewer schedules than the
+   * limit, and more are due. A short time after now: the others that are due were just returned to another caller.
    */
   readonly nextDueAt: Instant | null
-  /** How many are due at that very instant, counted up to the limit. */
+  /** How many schedules are due at exactly that instant, counted up to the limit. */
   readonly nextDueCount: number
 }
 
 export type FireAnswer =
-  /** `created` are the ids that weren't there before. */
+  /** `created` holds the ids of the runs that this call created. */
   | { readonly outcome: "done"; readonly created: readonly string[] }
   | { readonly outcome: "stale" }
   | { readonly outcome: "held" }
   | Refused
 
-/** Something in the element can't be kept, and nothing of it happened; sending it again would end the same. */
+/** A value of the element can't be stored, and nothing of it happened. Sending it again gives the same answer. */
 export interface Refused {
   readonly outcome: "refused"
   readonly why: string
@@ -45,7 +45,7 @@ export interface Refused {
 export type EnqueueAnswer =
   | {
       readonly outcome: "created" | "exists" | "held"
-      /** The run there: the new one, the one with its id, or the one that holds its live key. */
+      /** The stored run: the new run, the run that had its id already, or the run that holds its live key. */
       readonly runId: string
     }
   | (Refused & { readonly runId: string })
@@ -60,8 +60,8 @@ export interface Claimed {
   readonly now: Instant
   readonly runs: readonly Run[]
   /**
-   * When the next unfinished run of these tasks is due, after now, but for those given here; null if there is none. Now, if
-   * fewer than asked for were given and there are more: a store needn't give a thousand in one piece.
+   * When the next unfinished run of these tasks is due, apart from the runs given here. Null: there is none. Now: fewer runs
+   * than the limit were given and more are due, because a store may give a large number in several calls.
    */
   readonly nextClaimableAt: Instant | null
 }
@@ -73,38 +73,38 @@ export interface Worker {
   readonly tasks: readonly string[]
   readonly slots: number
   readonly state: "active" | "draining"
-  /** What the process does: one that only fires beats, too. */
+  /** A process that only fires sends heartbeats, too. */
   readonly roles: readonly WorkerRole[]
-  /** Of Belfry. */
+  /** The version of Belfry. */
   readonly version: string
-  /** In the user's words, such as where it runs. */
+  /** Chosen by the user, such as the region. */
   readonly labels: Readonly<Record<string, string>>
   readonly startedAt: Instant
   readonly heartbeatAt: Instant
-  /** By when its next heartbeat should have come. Once that has passed it is silent. */
+  /** When the next heartbeat is due. After this instant the worker is silent. */
   readonly expectedBy: Instant
-  /** How many runs it held at its last heartbeat. */
+  /** How many runs the worker held at its last heartbeat. */
   readonly running: number
 }
 
 export type WorkerRole = "fire" | "work"
 
-/** What a worker says of itself. */
+/** The part of a worker's record that the worker sends. */
 export type WorkerDescription = Omit<Worker, "startedAt" | "heartbeatAt" | "expectedBy" | "running">
 
 export interface Heartbeat {
   readonly worker: WorkerDescription
-  /** Within this time the next one comes. */
+  /** The next heartbeat is sent within this time. */
   readonly nextInMs: number
-  /** The worker says goodbye: its record goes, what it holds runs out by its lease. */
+  /** The worker stops: its record is deleted. Runs that it still holds keep their leases until these end. */
   readonly isLeaving: boolean
   readonly held: readonly HeldRun[]
-  /** What the process has counted; null if there is nothing to hand over. */
+  /** Null: nothing was counted since the last batch. */
   readonly statistics: StatisticsBatch | null
 }
 
 export interface StatisticsBatch {
-  /** From 1, one more with each new batch of a worker. A batch that is sent again is added once. */
+  /** Starts at 1 and rises by 1 with each batch of a worker. A batch that is sent again is added once. */
   readonly number: number
   readonly additions: readonly StatisticsAddition[]
 }
@@ -113,40 +113,40 @@ export interface HeldRun {
   readonly runId: string
   readonly attempt: number
   readonly leaseMs: number
-  /** Null leaves what is stored. */
+  /** Null keeps the stored progress. */
   readonly progress: Progress | null
 }
 
 export interface HeartbeatAnswer {
   readonly now: Instant
-  /** Whether the statistics are in, now or from before; true if there were none. They needn't be sent again. */
+  /** Whether the batch is stored, by this call or an earlier one, and needn't be sent again. True if there was none. */
   readonly areStatisticsIn: boolean
   readonly gone: readonly {
     readonly runId: string
     readonly attempt: number
-    /** `cancelled` only while the run is cancelled at that attempt; whatever else became of it is `lost`. */
+    /** `cancelled`: the run is cancelled at this very attempt. `lost`: every other case. */
     readonly why: "cancelled" | "lost"
   }[]
 }
 
 export type TransitionAnswer =
   | { readonly outcome: "done" }
-  /** Where the run is instead; null if it is no longer stored. */
+  /** The run's stored state and attempt. Null: the run isn't stored. */
   | { readonly outcome: "stale"; readonly state: RunState | null; readonly attempt: number }
-  /** It can't become unfinished again: another run holds its live key. */
+  /** The run can't become unfinished again, because another run holds its live key. */
   | { readonly outcome: "held" }
   | Refused
 
 export interface PruneRequest {
-  /** Finished longer ago than this. */
+  /** Deletes runs that finished longer ago than this. */
   readonly olderThanMs: number
-  /** The newest of each schedule by `completedAt` that stay whatever their age. Runs of no schedule go by age alone. */
+  /** How many runs of each schedule stay at any age, newest by `completedAt`. Runs without a schedule go by age alone. */
   readonly keepPerSchedule: number
-  /** Workers silent for longer than this. */
+  /** Deletes workers that were silent for longer than this. */
   readonly silentForMs: number
-  /** Entries that were made longer ago than this. */
+  /** Deletes journal entries that are older than this. */
   readonly journalOlderThanMs: number
-  /** For each kind; runs that stay don't use it up. */
+  /** For runs, workers, entries and buckets each. Runs that stay don't count towards it. */
   readonly limit: number
 }
 
@@ -154,14 +154,14 @@ export interface Pruned {
   readonly runs: number
   readonly workers: number
   readonly entries: number
-  /** Of statistics, where the store doesn't delete them by itself. */
+  /** Buckets of statistics. 0 in a store that deletes expired buckets by itself. */
   readonly buckets: number
 }
 
 export interface SummaryRequest {
   readonly subject: string
   readonly spanMs: number
-  /** Buckets that begin at `from` or later, and before `until`. */
+  /** Returns buckets that begin at `from` or later, and before `until`. */
   readonly from: Instant
   readonly until: Instant
   readonly limit: number
@@ -172,12 +172,12 @@ export type LogLevel = "debug" | "info" | "warn" | "error"
 export interface LogLine {
   readonly runId: string
   readonly attempt: number
-  /** Made by the caller: from 1, rising, within its run and attempt. It is the line's identity there. */
+  /** Made by the caller: starts at 1 and rises. (run, attempt, number) identifies the line. */
   readonly number: number
   readonly level: LogLevel
   readonly message: string
   readonly fields: Json
-  /** How long before the call it was written: the store's clock dates it. */
+  /** How long before the call the line was written. The store dates the line by its own clock. */
   readonly agoMs: number
 }
 
@@ -187,7 +187,7 @@ export interface StoredLogLine extends Omit<LogLine, "agoMs" | "runId"> {
 
 export interface LogPage {
   readonly runId: string
-  /** The last line of the page before. */
+  /** The last line of the previous page. */
   readonly after: { readonly attempt: number; readonly number: number } | null
   readonly limit: number
 }
@@ -204,52 +204,51 @@ export interface DocumentPage {
 
 export type AppendAnswer = { readonly outcome: "done" } | Refused
 
-/** Every part given must hold; an empty list matches nothing. */
+/** All given parts must match. An empty list matches nothing. */
 export interface JournalFilter {
   readonly subject?: string
-  /** Quick together with `subject`; alone, every entry may be looked at. */
+  /** Fast together with `subject`. Alone, the store may read every entry. */
   readonly subjectId?: string
   readonly actions?: readonly string[]
   readonly by?: string
 }
 
 export interface JournalPage {
-  /** Within one instant by id, in the same direction. */
+  /** Entries of one instant are ordered by id, in the same direction. */
   readonly order: "newest" | "oldest"
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   readonly after: { readonly at: Instant; readonly id: string } | null
-  /** `from` itself is within, `until` is not. */
+  /** `from` is included, `until` is not. */
   readonly from?: Instant
   readonly until?: Instant
   readonly limit: number
 }
 
-/** Every part given must hold; an empty list matches nothing. */
+/** All given parts must match. An empty list matches nothing. */
 export interface ScheduleFilter {
   readonly ids?: readonly string[]
-  /** How its id begins. */
   readonly idPrefix?: string
   readonly owner?: string
   readonly task?: string
   readonly tag?: string
-  /** Is in its id, its task or its description, whatever the case of ASCII letters. */
+  /** Part of the id, the task or the description. The case of ASCII letters is ignored. */
   readonly text?: string
-  /** By `scheduleStateOf`, at the store's now. */
+  /** As `scheduleStateOf` computes it, at the store's now. */
   readonly states?: readonly ScheduleState[]
 }
 
 export interface SchedulePage {
-  /** By id, ascending; the soonest next run first; or the newest last run first. Whoever has no such instant comes last. */
+  /** `id`: ascending. `nextRunAt`: soonest first. `lastRunAt`: newest first. Schedules without that instant come last. */
   readonly orderBy: "id" | "nextRunAt" | "lastRunAt"
-  /** The last schedule of the page before. `at` is the instant that they are ordered by, and null where they are ordered by id. */
+  /** The last schedule of the previous page. `at` is the instant that orders the page. Null: ordered by id, or no instant. */
   readonly after: { readonly at: Instant | null; readonly id: string } | null
   readonly limit: number
 }
 
-/** Every part given must hold; an empty list matches nothing. */
+/** All given parts must match. An empty list matches nothing. */
 export interface RunFilter {
   readonly ids?: readonly string[]
-  /** How its id begins. Quick with `orderBy: "id"`; with other orders, every run may be looked at. */
+  /** Fast with `orderBy: "id"`. With other orders, the store may read every run. */
   readonly idPrefix?: string
   readonly scheduleId?: string
   readonly parentId?: string
@@ -274,9 +273,9 @@ export interface Counts {
 
 export interface RunPage {
   readonly orderBy: "createdAt" | "scheduledFor" | "completedAt" | "id"
-  /** The last run of the page before. `at` is the instant that runs are ordered by, and 0 where they are ordered by id. */
+  /** The last run of the previous page. `at` is the instant that orders the page, or 0 with `orderBy: "id"`. */
   readonly after: { readonly at: Instant; readonly id: string } | null
-  /** Bounds of the instant that runs are ordered by: `from` itself is within, `until` is not. */
+  /** Bounds of the instant that orders the page. `from` is included, `until` is not. */
   readonly from?: Instant
   readonly until?: Instant
   readonly limit: number

@@ -1,9 +1,9 @@
 import type { Check } from "../core/check.ts"
 
-/** What is at an address before a store is opened there. Inspecting changes nothing. */
+/** The state of a database before a store is opened on it. Inspecting changes nothing. */
 export interface Inspection {
-  /** `stored` is the schema that is there, 0 if there is none; `known` is the one this version brings it to. */
+  /** `stored`: the schema version in the database; 0 if there is none. `known`: the version that this Belfry migrates to. */
   readonly schema: { readonly stored: number; readonly known: number }
-  /** What the server or the file says about itself, as far as Belfry's promises depend on it. */
+  /** Settings of the server or the file that Belfry's promises depend on. */
   readonly checks: readonly Check[]
 }

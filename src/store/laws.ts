@@ -15,8 +15,8 @@ import { WHOLE } from "./laws/whole.ts"
 export type { Lab, Law, LawCase, LawName } from "./laws/law.ts"
 
 /**
- * THE PROOF. The laws of `store.ts` as data: a store keeps the contract if it passes every case, and there is no other
- * way to pass. A test runner shows them one by one; `proveLaws` runs them without one.
+ * THE PROOF. The laws of `store.ts` as data: a store keeps the contract if it passes every case, without skips. A test runner
+ * can show the cases one by one; `proveLaws` runs them without a test runner.
  */
 export const LAWS: readonly Law[] = [
   WHOLE,
@@ -40,7 +40,7 @@ export interface BrokenLaw {
   readonly error: unknown
 }
 
-/** Runs every case, one after another, and returns those that failed: none if the store keeps the laws. */
+/** Runs every case, one after another, and returns the cases that failed. An empty list: the store keeps the laws. */
 export async function proveLaws(lab: Lab, laws: readonly Law[] = LAWS): Promise<readonly BrokenLaw[]> {
   const broken: BrokenLaw[] = []
   for (const law of laws) {
@@ -48,7 +48,7 @@ export async function proveLaws(lab: Lab, laws: readonly Law[] = LAWS): Promise<
       try {
         await prove(lab)
       } catch (error) {
-        // Whatever a case throws, an assertion or the store's own fault, is the finding.
+        // A failed assertion and an exception of the store are both findings.
         broken.push({ law, title, error })
       }
     }

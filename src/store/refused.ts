@@ -5,7 +5,7 @@ export function isRefused(answer: { readonly outcome: string }): answer is Refus
   return answer.outcome === "refused"
 }
 
-/** For callers who can only tell their own caller: throws what the store can't keep. */
+/** For callers that can't handle a refusal themselves: throws it. */
 export function accepted<Answer extends { readonly outcome: string }>(
   answer: Answer,
 ): Exclude<Answer, Refused> {

@@ -4,17 +4,17 @@ import { toPayload } from "../core/json.ts"
 import { flag } from "../core/kinds.ts"
 import type { ScheduleOptions } from "../core/options.ts"
 import { checkId, scheduleSource } from "../core/policies.ts"
-import { checkPayload, isLater, payloadOrThrow } from "./payload.ts"
+import { checkPayload, isAsync, payloadOrThrow } from "./payload.ts"
 import type { AnyTask } from "./task.ts"
 
-/** The payload may be left out where the schema accepts nothing. */
+/** The payload may be left out if the schema accepts `undefined`. */
 export type PayloadOption<Input> = undefined extends Input
   ? { readonly payload?: Input }
   : { readonly payload: Input }
 
 export type DeclaredOptions<Input> = Omit<ScheduleOptions, "in"> &
   PayloadOption<Input> & {
-    /** Never stored: every process ticks it from memory, and the run's id lets one through. */
+    /** The schedule isn't stored: every process fires it from memory, and the store keeps one run per occurrence by its id. */
     readonly local?: boolean
   }
 
@@ -36,11 +36,11 @@ export function declareSchedule(
   const source = scheduleSource(checkId(id))
   const { payload, local, ...rest } = copied(options, { source, option: "options" })
   const { local: isLocal = false } = checked({ local }, LOCAL, source)
-  // A mistake shows here, where it was made.
+  // Invalid options throw here, where they were written.
   defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
-  // So does one in the payload: most schemas answer at once. An asynchronous one waits for start.
+  // So does an invalid payload, unless its schema is asynchronous: then the scheduler's start checks it.
   const checkedPayload = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
-  if (isLater(checkedPayload)) Promise.resolve(checkedPayload).catch(() => undefined)
+  if (isAsync(checkedPayload)) Promise.resolve(checkedPayload).catch(() => undefined)
   else payloadOrThrow(task, checkedPayload)
   return { id, task, options: rest, payload, isLocal }
 }

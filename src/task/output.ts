@@ -7,10 +7,10 @@ import { DoNotRetry, RetryAfter } from "./retry-errors.ts"
 const MESSAGE_MAX_BYTES = 8_192
 const DETAILS_MAX_BYTES = 1_048_576
 
-/** What is kept of what a task returns, as its type: the `details` of a `{ success, message, details }`, or else all of it. */
-export type DetailsOf<Returned> = Kept<Awaited<Returned>>
+/** The type of a run's `details` by the task's return type: the `details` of `{ success, message, details }`, or all of it. */
+export type DetailsOf<Returned> = DetailsIn<Awaited<Returned>>
 
-type Kept<Returned> = unknown extends Returned
+type DetailsIn<Returned> = unknown extends Returned
   ? Json
   : Returned extends { readonly success: boolean }
     ? Returned extends { readonly details: infer Details }
@@ -18,33 +18,33 @@ type Kept<Returned> = unknown extends Returned
       : null
     : AsJson<Returned>
 
-/** What a function without a `return` returns. */
-type Nothing = ReturnType<() => void>
+/** The return type of a function without a `return`. */
+type Void = ReturnType<() => void>
 
-/** As it comes back from JSON: a Date as text, nothing as null. */
+/** The type of a value that was written and read as JSON: a Date becomes a string, `undefined` becomes null. */
 type AsJson<Value> = unknown extends Value
   ? Json
   : Value extends string | number | boolean | null
     ? Value
     : Value extends { toJSON(): infer Written }
       ? AsJson<Written>
-      : Nothing extends Value
+      : Void extends Value
         ? null
         : Value extends undefined | symbol | ((...given: never[]) => unknown)
           ? null
           : { readonly [Key in keyof Value]: AsJson<Exclude<Value[Key], undefined>> }
 
-/** What a task returned: `{ success, message, details }` is understood, anything else is kept as details. */
+/** Reads a task's return value: a report `{ success, message, details }`, or any other value, which becomes the details. */
 export function outputOf(returned: unknown): { isSuccess: boolean; output: Output } {
   try {
-    return understood(returned)
+    return readReturned(returned)
   } catch (error) {
-    // A getter that throws. The task did return.
+    // A getter threw. The task itself has returned, so the run succeeded.
     return { isSuccess: true, output: { message: null, details: notStored(error) } }
   }
 }
 
-function understood(returned: unknown): { isSuccess: boolean; output: Output } {
+function readReturned(returned: unknown): { isSuccess: boolean; output: Output } {
   if (!isReport(returned)) return { isSuccess: true, output: { message: null, details: detailsOf(returned) } }
   return {
     isSuccess: returned.success,
@@ -55,7 +55,7 @@ function understood(returned: unknown): { isSuccess: boolean; output: Output } {
   }
 }
 
-/** Whether a task said itself that it succeeded; what it returns otherwise may be nothing at all. */
+/** True if a task returned a report of success. Any other return value doesn't count. */
 export function reportsSuccess(returned: unknown): boolean {
   try {
     return isReport(returned) && returned.success
@@ -70,7 +70,7 @@ function isReport(value: unknown): value is { success: boolean; message?: unknow
   )
 }
 
-/** JSON, or a note why it isn't there: a result that can't be stored is no reason to call the work undone. */
+/** The value as JSON, or a note why it isn't stored. A result that can't be stored doesn't fail the run. */
 function detailsOf(value: unknown): Json {
   if (value === undefined) return null
   try {
@@ -92,17 +92,17 @@ function notStored(error: unknown): Json {
 
 export const NO_OUTPUT: Output = { message: null, details: null }
 
-/** What an error asks for beside being recorded. */
-export function askedBy(thrown: unknown): Pick<Failure, "retry" | "output"> {
+/** The retry and the output that a thrown error asks for. */
+export function retryRequestOf(thrown: unknown): Pick<Failure, "retry" | "output"> {
   try {
     if (thrown instanceof DoNotRetry) return { retry: "never", output: outputWith(thrown.details) }
     if (thrown instanceof RetryAfter)
       return { retry: { afterMs: thrown.afterMs }, output: outputWith(thrown.details) }
-    // The same payload will be as wrong the next time.
+    // An invalid payload is still invalid at the next attempt.
     const isPayload = thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID"
     return { retry: isPayload ? "never" : "policy", output: NO_OUTPUT }
   } catch {
-    // Even to ask a revoked proxy what it is throws.
+    // `instanceof` throws for a revoked proxy.
     return { retry: "policy", output: NO_OUTPUT }
   }
 }

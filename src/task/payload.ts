@@ -3,34 +3,36 @@ import type { Json } from "../core/json.ts"
 import { describeIssues, type SchemaResult } from "../core/standard-schema.ts"
 import type { AnyTask } from "./task.ts"
 
-/** A stored payload as the task's code will see it. */
+/** Returns a stored payload as the task's code gets it. Rejects if the payload is invalid. */
 export async function validatePayload(task: AnyTask, payload: Json): Promise<unknown> {
   return payloadOrThrow(task, await checkPayload(task, payload))
 }
 
-/** Stores keep nothing and null alike: nothing is tried first, null if the schema refuses nothing. */
+/** Stores keep `undefined` as null. So for null the schema is first given `undefined`, then, if it refuses that, null. */
 export function checkPayload(task: AnyTask, payload: Json): Checked {
   if (task.payload === null) return { value: payload ?? undefined }
   const schema = task.payload["~standard"]
   const checked = schema.validate(payload ?? undefined)
   if (payload !== null) return checked
-  const orNull = (nothing: SchemaResult<unknown>): Checked => {
-    if (nothing.issues === undefined) return nothing
-    return whenChecked(schema.validate(null), (asNull) => (asNull.issues === undefined ? asNull : nothing))
+  const orNull = (asUndefined: SchemaResult<unknown>): Checked => {
+    if (asUndefined.issues === undefined) return asUndefined
+    return whenChecked(schema.validate(null), (asNull) =>
+      asNull.issues === undefined ? asNull : asUndefined,
+    )
   }
   return whenChecked(checked, orNull)
 }
 
 type Checked = SchemaResult<unknown> | Promise<SchemaResult<unknown>>
 
-/** Whether the schema takes its time; not every promise is one of Node's own. */
-export function isLater(checked: Checked): checked is Promise<SchemaResult<unknown>> {
+/** True if the schema is asynchronous. Its promise may be of another class than Node's `Promise`. */
+export function isAsync(checked: Checked): checked is Promise<SchemaResult<unknown>> {
   return "then" in checked
 }
 
-/** Stays synchronous if it is: see `declareSchedule`. */
+/** Stays synchronous for a synchronous schema: `declareSchedule` needs that. */
 function whenChecked(checked: Checked, next: (result: SchemaResult<unknown>) => Checked): Checked {
-  return isLater(checked) ? Promise.resolve(checked).then(next) : next(checked)
+  return isAsync(checked) ? Promise.resolve(checked).then(next) : next(checked)
 }
 
 export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {

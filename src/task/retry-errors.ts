@@ -1,6 +1,6 @@
 import { type Duration, parseDuration } from "../core/duration.ts"
 
-/** Thrown by a task: this can't succeed, don't try again. */
+/** Thrown by a task: the run fails and is not retried. */
 export class DoNotRetry extends Error {
   override readonly name = "DoNotRetry"
   /** Kept as the run's `details`. */
@@ -12,7 +12,7 @@ export class DoNotRetry extends Error {
   }
 }
 
-/** Thrown by a task: try again, but not before this long from now. */
+/** Thrown by a task: the run is retried after this delay. */
 export class RetryAfter extends Error {
   override readonly name = "RetryAfter"
   readonly afterMs: number

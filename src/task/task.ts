@@ -13,75 +13,75 @@ import type { Logger } from "../runtime/logger.ts"
 import { type DeclaredOptions, type DeclaredSchedule, declareSchedule } from "./declared-schedule.ts"
 import type { TaskContext } from "./task-context.ts"
 
-/** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned` is what `run` returns. */
+/** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned`: the type `run` returns. */
 export interface Task<Input = unknown, Output = Input, Returned = unknown> extends AnyTask {
   readonly payload: StandardSchema<Input, Output> | null
   run(context: TaskContext): Returned
-  /** Declares a schedule of this task; give it to `createScheduler({ schedules })`. */
+  /** Declares a schedule of this task. Pass it to `createScheduler({ schedules })`. */
   schedule(id: string, options: DeclaredOptions<Input>): DeclaredSchedule
 }
 
-/** A task whose payload type doesn't matter: what a scheduler collects and a worker performs. */
+/** A task of any payload type, as schedulers and workers use it. */
 export interface AnyTask {
   readonly name: string
   readonly payload: StandardSchema | null
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
-  /** At least once unless said. */
+  /** Default: at least once. */
   readonly delivery?: Delivery
   run(context: TaskContext): unknown
-  /** What it declares by itself. */
+  /** Schedules that the task's own options declare. */
   readonly schedules?: readonly DeclaredSchedule[]
   /** See `TaskOptions`. */
   examine?(payload: unknown): unknown
   /** See `TaskOptions`. */
   close?(): unknown
-  /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
+  /** Called when a scheduler that performs the task has started. It isn't awaited and must not throw. */
   onStart?(logger: Logger): void
 }
 
 export interface TaskOptions<Input, Output, Returned = unknown> {
   readonly name: string
-  /** Any Standard Schema (Zod, Valibot, ArkType): checked when a schedule is declared, at enqueue and at run. */
+  /** Any Standard Schema (Zod, Valibot, ArkType). Checked when a schedule is declared, at enqueue and at run. */
   readonly payload?: StandardSchema<Input, Output>
   readonly retry?: RetryOptions
   /** Longest time for one attempt. */
   readonly timeout?: Duration
-  /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
+  /** How long a worker may be silent before another worker takes the run. Must exceed any blocking of the event loop. */
   readonly lease?: Duration
   /**
-   * What happens to a run whose worker is lost: it is performed again, `at-least-once`, unless it says `at-most-once`. Then it fails
-   * instead, and nothing is tried again but by a person.
+   * What happens to a run when its worker is lost. `at-least-once`, the default: the run is performed again. `at-most-once`: the
+   * run fails, and only an operator can retry it.
    */
   readonly delivery?: Delivery
-  /** When it runs, if that is all there is to say: declares a schedule of the task's name. `task.schedule` says more. */
+  /** Declares a schedule with the name of the task. `task.schedule` takes all options of a schedule. */
   readonly cron?: string
   readonly every?: Duration
   readonly timezone?: string
   run(context: TaskContext<Output>): Returned
   /**
-   * Asked before a schedule with this payload is created or given it, by a process that knows the task. Throws, or rejects, if no
-   * run of it could succeed, such as when the payload names something that doesn't exist. What can't be found out is no reason.
+   * Called before a schedule is stored with this payload, by a process that knows the task. It throws or rejects if no run could
+   * succeed, for example because the payload names something that doesn't exist. If that can't be found out, it returns.
    */
   examine?(payload: Output): unknown
   /**
-   * Called when a scheduler that was given the task has stopped, to end what its runs have opened and kept, such as a pool of
-   * connections. A run after it opens that again.
+   * Called when a scheduler with this task has stopped, to close resources that its runs have opened, such as a pool of
+   * connections. A later run opens them again.
    */
   close?(): unknown
 }
 
-/** A shorter lease would end before its first heartbeat has come and gone. */
+/** A shorter lease would end before its first heartbeat is answered. */
 export const LEASE_MIN_MS = 100
 
-/** A longer one would leave the runs of a dead worker alone for more than a week. */
+/** With a longer lease, the runs of a dead worker would wait for more than a week. */
 export const LEASE = duration({ min: LEASE_MIN_MS, max: 7 * DAY })
 
 const SCHEMA: Kind<StandardSchema> = {
   allowed: "a Standard Schema, such as Zod's or Valibot's",
   read(value, at) {
-    // ArkType's are functions.
+    // ArkType's schemas are functions.
     const isHolder = typeof value === "object" || typeof value === "function"
     const schema = isHolder ? (value as Partial<StandardSchema>)["~standard"] : undefined
     if (typeof schema?.validate === "function") return value as StandardSchema
@@ -115,7 +115,7 @@ export const TASK_OPTIONS = {
   close: callback<() => unknown>(),
 } satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
 
-/** Defines a task. Without a schema it takes no payload. */
+/** Defines a task. A task without a schema takes no payload. */
 export function defineTask<Input = undefined, Output = Input, Returned = unknown>(
   options: TaskOptions<Input, Output, Returned>,
 ): Task<Input, Output, Returned> {
@@ -125,7 +125,7 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
     const at = { source, option: "retry" }
     throw refusal(
       at,
-      "has several attempts, but a task that is performed at most once has one; leave one of them out",
+      'has several attempts, but a task that is performed at most once has one; leave out "retry" or "delivery"',
     )
   }
   const task: Task<Input, Output, Returned> = {
@@ -159,7 +159,7 @@ function shownName(options: { name?: unknown } | null | undefined): string {
     const name = options?.name
     return typeof name === "string" ? ` ${shown(name)}` : ""
   } catch {
-    // A getter or a proxy: the check of the options says so.
+    // A getter or a proxy threw. The check of the options reports that.
     return ""
   }
 }

@@ -1,6 +1,6 @@
 import type { StandardSchema } from "../core/standard-schema.ts"
 
-/** Gathers what is wrong with a payload; the first issue of a field is enough, but every field is looked at. */
+/** Collects the issues of a payload. One issue per field is enough, but every field is checked. */
 export class Issues {
   readonly found: { readonly message: string; readonly path: readonly PropertyKey[] }[] = []
 
@@ -9,7 +9,7 @@ export class Issues {
   }
 }
 
-/** A Standard Schema by hand: `read` answers the value as the task sees it, and notes what is wrong. */
+/** Makes a Standard Schema. `read` returns the value that the task gets, and adds to `issues`. */
 export function schemaOf<Input, Output>(
   read: (value: Readonly<Record<string, unknown>>, issues: Issues) => Output,
 ): StandardSchema<Input, Output> {
@@ -32,14 +32,15 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** A field nobody knows is a typing mistake, or somebody's attempt at more than is offered. */
+/** An unknown field is a typing error, or an attempt to use something that isn't offered. */
 export function refuseUnknown(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   issues: Issues,
 ): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) issues.add(key.slice(0, 80), `is not known; there are ${known.join(", ")}`)
+    if (!known.includes(key))
+      issues.add(key.slice(0, 80), `is not a known field; the fields are ${known.join(", ")}`)
   }
 }
 

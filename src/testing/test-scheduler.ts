@@ -18,11 +18,11 @@ import { createMemoryStore } from "../stores/memory/memory-store.ts"
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts"
 
 export interface TestSchedulerOptions extends Omit<SchedulerOptions, "store" | "clock"> {
-  /** The first instant of the test; 2026-01-01T00:00:00Z unless said. */
+  /** Start of virtual time. Default 2026-01-01T00:00:00Z. */
   readonly startAt?: When
-  /** Decides what is left to chance: jitter of retries, spread of loops. */
+  /** Seed of the random numbers for the jitter of retries and the spread of loops. Default 1. */
   readonly seed?: number
-  /** How long, in real time, to wait for a task that does real work before virtual time goes on without it. */
+  /** Real time to wait for a task that does real work before virtual time goes on without it. Default 1 s. */
   readonly patience?: Duration
 }
 
@@ -37,7 +37,7 @@ const TEST_SCHEDULER_OPTIONS = {
 
 const WAIT_OPTIONS = { within: durationKind() }
 
-/** Hooks may be an object of a class, which a spread would lose. */
+/** Hooks may be an instance of a class, and a spread would lose its methods. */
 function boundHooks(hooks: Hooks): Hooks {
   const names = Object.keys(HOOK_TABLE) as (keyof Hooks)[]
   return Object.fromEntries(names.flatMap((name) => (hooks[name] ? [[name, hooks[name].bind(hooks)]] : [])))
@@ -58,10 +58,10 @@ export async function createTestScheduler(options: TestSchedulerOptions): Promis
   })
   const { startAt = Date.UTC(2026, 0, 1), seed = 1, patience = SECOND, hooks = {} } = given
   const clock = createVirtualClock(startAt, seed)
-  const performing = new Performing(patience)
+  const inProgress = new RunsInProgress(patience)
   const scheduler = createScheduler({
     logger: silentLogger,
-    // The memory store's hints never get lost, so nothing has to be polled for.
+    // The memory store's hints are never lost, so polling isn't needed.
     pollInterval: "6h",
     ...rest,
     store: createMemoryStore(clock),
@@ -69,12 +69,12 @@ export async function createTestScheduler(options: TestSchedulerOptions): Promis
     hooks: {
       ...boundHooks(hooks),
       run(event) {
-        performing.note(event)
+        inProgress.note(event)
         hooks.run?.(event)
       },
     },
   })
-  const test = new TestScheduler(scheduler, clock, performing)
+  const test = new TestScheduler(scheduler, clock, inProgress)
   await test.start()
   return test
 }
@@ -83,17 +83,17 @@ export class TestScheduler {
   /** The scheduler itself: enqueue, schedules, runs and the rest. */
   readonly scheduler: Scheduler
   readonly #clock: VirtualClock
-  readonly #performing: Performing
+  readonly #inProgress: RunsInProgress
 
-  constructor(scheduler: Scheduler, clock: VirtualClock, performing: Performing) {
+  constructor(scheduler: Scheduler, clock: VirtualClock, inProgress: RunsInProgress) {
     this.scheduler = scheduler
     this.#clock = clock
-    this.#performing = performing
+    this.#inProgress = inProgress
   }
 
   async start(): Promise<void> {
     await this.scheduler.start()
-    await this.#performing.settle()
+    await this.#inProgress.settle()
   }
 
   /** The virtual time. */
@@ -101,7 +101,7 @@ export class TestScheduler {
     return new Date(this.#clock.now())
   }
 
-  /** Lets that much time pass; everything that is due in it happens, in order. */
+  /** Lets this much virtual time pass. Everything that is due in it happens, in order. */
   advance(duration: Duration): Promise<void> {
     const place = { source: sourceOf("advance"), option: "duration" }
     return this.#advanceTo(this.#clock.now() + checkedValue(duration, required(durationKind()), place))
@@ -113,12 +113,12 @@ export class TestScheduler {
   }
 
   async #advanceTo(target: Instant): Promise<void> {
-    await this.#performing.settle()
-    while (this.#clock.timeline.step(target)) await this.#performing.settle()
+    await this.#inProgress.settle()
+    while (this.#clock.timeline.step(target)) await this.#inProgress.settle()
     this.#clock.timeline.jumpTo(target)
   }
 
-  /** Runs in the order they were created; skipped occurrences only if asked for by state. */
+  /** Runs in the order of their creation. Skipped occurrences are included only if the query has a state. */
   async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
     const runs = (await this.scheduler.runs.list({ limit: 1_000, ...query })).items
     const shown = (query?.state ?? null) === null ? runs.filter((run) => run.state !== "skipped") : runs
@@ -130,12 +130,12 @@ export class TestScheduler {
     return this.scheduler.schedules.preview(scheduleId, count)
   }
 
-  /** Lets time pass until such a run is there, at most as long as said; returns the first. */
+  /** Lets virtual time pass until a run matches, and returns the first. Rejects after `within`. Default 1 h. */
   async waitFor(query: RunQuery, options: { within?: Duration } = {}): Promise<RunView> {
     const wanted = copied(query, { source: sourceOf("waitFor"), option: "query" })
     const { within: withinMs = HOUR } = checked(options, WAIT_OPTIONS, sourceOf("waitFor"))
     const deadline = this.#clock.now() + withinMs
-    await this.#performing.settle()
+    await this.#inProgress.settle()
     do {
       const [run] = await this.runs(wanted)
       if (run !== undefined) return run
@@ -145,11 +145,11 @@ export class TestScheduler {
 
   async #stepUntil(deadline: number): Promise<boolean> {
     const hasStepped = this.#clock.timeline.step(deadline)
-    await this.#performing.settle()
+    await this.#inProgress.settle()
     return hasStepped
   }
 
-  /** Aborts what is running and ends everything, in no virtual time to speak of. */
+  /** Aborts running tasks and stops the scheduler, in next to no virtual time. */
   async stop(): Promise<void> {
     const stopped = this.scheduler.stop({ timeout: 0 })
     let isStopped = false
@@ -180,7 +180,7 @@ export async function waitForRun(
   const timeoutMs = given.timeout ?? 10 * SECOND
   const deadline = systemClock.monotonic() + timeoutMs
   for (;;) {
-    // It looks at least once, however short the time is.
+    // Reads at least once, however short the timeout is.
     const isLast = systemClock.monotonic() >= deadline
     const [run] = (await scheduler.runs.list({ limit: 1, ...wanted })).items
     if (run !== undefined) return (await wholeRuns(scheduler, [run]))[0]!
@@ -208,7 +208,7 @@ function noRunMatched(query: RunQuery, time: string, option: string): BelfryErro
   })
 }
 
-/** Each is told when the attempt has ended. */
+/** Events that are reported when an attempt has ended. */
 const ENDINGS: ReadonlySet<RunEvent["type"]> = new Set([
   "succeeded",
   "retrying",
@@ -220,10 +220,10 @@ const ENDINGS: ReadonlySet<RunEvent["type"]> = new Set([
 ])
 
 /**
- * The runs being performed. Time may not pass while a task does real work, or its lease would end in a blink; but a task
- * that waits for virtual time to pass would wait for ever, so patience with each attempt ends.
+ * The runs being performed. Virtual time stands still while a task does real work; otherwise its lease would end at once. A task
+ * that waits for virtual time would then wait for ever, so the wait for each attempt is limited.
  */
-class Performing {
+class RunsInProgress {
   readonly #patienceMs: number
   readonly #awaited = new Set<string>()
 
@@ -245,10 +245,10 @@ class Performing {
   }
 }
 
-/** As it is when this is loaded: a test may put a fake timer in its place, and this is about real turns. */
+/** Bound when this module is loaded: a test may later replace it with a fake timer, and a real turn is needed here. */
 const afterTurn = setImmediate
 
-/** All promises that can settle without the outside world have settled after a turn of the event loop. */
+/** After a turn of the event loop, every promise that needs no input or output has settled. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     afterTurn(resolve)

@@ -1,8 +1,8 @@
 import type { Instant } from "../core/instant.ts"
 
 /**
- * Virtual time: a queue of timers, and a present that jumps from one to the next. Timers of the same instant ring in the
- * order they were set, so that the same program always takes the same course.
+ * Virtual time: a queue of timers, and a current instant that jumps from one timer to the next. Timers of the same instant fire
+ * in the order they were set, so that the same program always runs in the same order.
  */
 export class Timeline {
   #now: Instant
@@ -18,27 +18,27 @@ export class Timeline {
     return this.#now
   }
 
-  /** Calls back once the present has reached that far; returns how to call it off. */
+  /** Calls back once, when this much virtual time has passed. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void {
     const timer: Timer = {
       at: this.#now + Math.max(0, delayMs),
       order: this.#count++,
       callback,
-      isOff: false,
+      isCancelled: false,
     }
     this.#push(timer)
     return () => {
-      timer.isOff = true
+      timer.isCancelled = true
     }
   }
 
-  /** When the next timer rings; null if none is set. */
+  /** When the next timer fires. Null: none is set. */
   get nextAt(): Instant | null {
-    while (this.#heap[0]?.isOff) this.#pop()
+    while (this.#heap[0]?.isCancelled) this.#pop()
     return this.#heap[0]?.at ?? null
   }
 
-  /** Jumps to the next timer and rings it, if it is due by `until`; says whether there was one. */
+  /** Jumps to the next timer and fires it, if it is due by `until`. Returns whether there was one. */
   step(until: Instant): boolean {
     const at = this.nextAt
     if (at === null || at > until) return false
@@ -48,7 +48,7 @@ export class Timeline {
     return true
   }
 
-  /** The present is now there; no timer that is due by then may be left. */
+  /** Sets the current instant. No timer that is due by then may be left. */
   jumpTo(instant: Instant): void {
     this.#now = Math.max(this.#now, instant)
   }
@@ -88,7 +88,7 @@ interface Timer {
   readonly at: Instant
   readonly order: number
   readonly callback: () => void
-  isOff: boolean
+  isCancelled: boolean
 }
 
 function isBefore(a: Timer, b: Timer): boolean {

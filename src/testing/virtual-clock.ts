@@ -4,7 +4,7 @@ import { integer, required } from "../core/kinds.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { Timeline } from "./timeline.ts"
 
-/** A clock that stands still until it is told to go on. Chance is seeded, ids count up: a test always runs the same. */
+/** A clock that stands still until its timeline is moved. Random numbers are seeded, and ids count up: tests are repeatable. */
 export interface VirtualClock extends Clock {
   readonly timeline: Timeline
 }
@@ -26,7 +26,7 @@ export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
   }
 }
 
-/** In milliseconds, as everywhere behind the doors. */
+/** In milliseconds, as all instants inside Belfry. */
 const START_AT = required(integer(EARLIEST, LATEST))
 const SEED = required(integer(0, 4_294_967_295))
 

@@ -1,15 +1,19 @@
 import { createScheduler, memory, type Store, silentLogger } from "../../src/index.ts"
 import { commandTask } from "../../src/tasks.ts"
 
-/** A worker to be harmed by a test: performs one command and tells on its standard output what came of it. */
-const DEAF = "trap '' TERM; while :; do sleep 1; done"
+/** A worker for a test to kill. It performs one command and prints the result on its standard output. */
+const IGNORE_SIGTERM = "trap '' TERM; while :; do sleep 1; done"
 
 const command = commandTask({
   grace: "1s",
   retry: { attempts: 1 },
   commands: {
     family: {
-      argv: ["sh", "-c", `echo guard $PPID; sh -c "${DEAF}" & echo grandchild $!; echo child $$; ${DEAF}`],
+      argv: [
+        "sh",
+        "-c",
+        `echo guard $PPID; sh -c "${IGNORE_SIGTERM}" & echo grandchild $!; echo child $$; ${IGNORE_SIGTERM}`,
+      ],
     },
     torrent: { argv: ["sh", "-c", "yes 'a line of quite ordinary output' | head -c 200000000"] },
     unbroken: { argv: ["head", "-c", "200000000", "/dev/zero"] },
@@ -17,7 +21,7 @@ const command = commandTask({
 })
 const [name = "", what = ""] = process.argv.slice(2)
 const stored = memory()
-// The memory of a worker is measured, not that of a store which happens to be in it.
+// The memory of the worker is measured without that of the store in the same process.
 const store: Store = what === "measure" ? { ...stored, appendLogs: async () => undefined } : stored
 const scheduler = createScheduler({ store, tasks: [command], logger: silentLogger })
 await scheduler.start()
@@ -27,7 +31,7 @@ async function perform(name: string) {
   return runId!
 }
 
-/** Says what a run's log holds as soon as it is stored. */
+/** Prints the lines of a run's log when they are stored. */
 async function follow(runId: string): Promise<void> {
   for (let lines: readonly { message: string }[] = []; lines.length < 3; ) {
     lines = (await scheduler.runs.logs(runId)).items
@@ -36,7 +40,7 @@ async function follow(runId: string): Promise<void> {
   }
 }
 
-/** By how much the process grows while it performs a command, and what the run says of it. */
+/** By how much the process grows while it performs a command, and the run's details. */
 async function measure(): Promise<{ grownBy: number; details: unknown }> {
   globalThis.gc?.()
   const before = process.memoryUsage.rss()
@@ -53,7 +57,7 @@ async function measure(): Promise<{ grownBy: number; details: unknown }> {
 }
 
 if (what === "measure") {
-  // The first makes everything warm: modules, buffers, compiled code. The heap may grow at any time, so the least counts.
+  // The first is a warm-up: modules, buffers, compiled code. The heap may grow at any time, so the smallest result counts.
   await measure()
   const measured = [await measure(), await measure(), await measure()]
   console.log(JSON.stringify(measured.sort((a, b) => a.grownBy - b.grownBy)[0]))

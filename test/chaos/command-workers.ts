@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** A worker to be harmed by a test, in a process of its own: see `command-worker.ts`. */
+/** Starts a worker process for a test to kill: see `command-worker.ts`. */
 export function startWorker(...args: readonly string[]): { worker: ChildProcess; lines: string[] } {
   const program = join(import.meta.dirname, "command-worker.ts")
   const worker = spawn(process.execPath, ["--expose-gc", "--import", "tsx", program, ...args], {

@@ -4,7 +4,7 @@ import { describe, test } from "vitest"
 import { goneAfter, pidIn } from "../support/processes.ts"
 import { startWorker } from "./command-workers.ts"
 
-/** Bounds on time and memory, which a busy machine may not keep. */
+/** Limits of time and memory that a busy machine may exceed. */
 
 const GRACE_MS = 1_000
 

@@ -4,11 +4,11 @@ import { describe, onTestFinished, test } from "vitest"
 import { goneAfter, isAlive, pidIn } from "../support/processes.ts"
 import { startWorker } from "./command-workers.ts"
 
-/** Whatever becomes of the worker, its commands end. How soon they end is in `command.long.test.ts`. */
+/** The commands of a worker end, however the worker ends. `command.long.test.ts` tests how soon. */
 
 async function family(lines: readonly string[]): Promise<readonly number[]> {
   const pids = [await pidIn(lines, "guard"), await pidIn(lines, "child"), await pidIn(lines, "grandchild")]
-  // What a failing test leaves behind must not outlive it.
+  // A failing test must leave no processes behind.
   onTestFinished(() => {
     for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL")
   })
@@ -16,7 +16,7 @@ async function family(lines: readonly string[]): Promise<readonly number[]> {
 }
 
 describe("processes that ignore SIGTERM", () => {
-  test("a worker killed with -9 leaves none of them behind", async () => {
+  test("a worker that is killed with -9 leaves none of them behind", async () => {
     const { worker, lines } = startWorker("family")
     const pids = await family(lines)
     assert.deepEqual(pids.map(isAlive), [true, true, true])
@@ -26,7 +26,7 @@ describe("processes that ignore SIGTERM", () => {
     await goneAfter(pids)
   })
 
-  test("a worker that is stopped while they run leaves none of them behind", async () => {
+  test("a worker that is stopped during their run leaves none of them behind", async () => {
     const { worker, lines } = startWorker("family", "stop")
     const pids = await family(lines)
 
@@ -35,7 +35,7 @@ describe("processes that ignore SIGTERM", () => {
     await goneAfter(pids)
   })
 
-  test("a worker that exits without a word leaves none of them behind", async () => {
+  test("a worker that calls process.exit leaves none of them behind", async () => {
     const { worker, lines } = startWorker("family", "exit")
     const pids = await family(lines)
 

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Instant } from "../../src/core/instant.ts"
 
-/** What a store holds after a chaos test, read by the database's own client and not by Belfry. */
+/** The contents of a store after a chaos test, read with the database's own client and not by Belfry. */
 export interface Ledger {
   readonly runs: readonly LedgerRun[]
   /** When each schedule is next due. */
   readonly nextRunAt: ReadonlyMap<string, Instant>
-  /** What only this store can have wrong: a damaged file, an index entry without its run. Empty if nothing is. */
+  /** Faults that only this kind of store can have: a damaged file, an index entry without its run. */
   readonly faults: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface LedgerRun {
   readonly scheduledFor: Instant
   readonly state: string
   readonly attempt: number
-  /** How many occurrences it stands for, its own among them. */
+  /** How many occurrences the run stands for, including its own. */
   readonly standsFor: number
   /** Each attempt that has ended, oldest first. */
   readonly attempts: readonly {
@@ -28,7 +28,7 @@ export interface LedgerRun {
   }[]
 }
 
-/** Attempts whose worker fell silent, whether or not a heartbeat had told of them. */
+/** The number of attempts whose worker became silent, whether or not a heartbeat had confirmed them. */
 export function silentAttempts({
   attempts,
 }: {
@@ -37,7 +37,7 @@ export function silentAttempts({
   return attempts.filter(({ outcome }) => outcome === "lost" || outcome === "unconfirmed").length
 }
 
-/** Every run has ended well, and each of its attempts has ended once. */
+/** Every run has succeeded or was skipped, and each of its attempts has ended once. */
 export function assertEnded({ runs, faults }: Ledger): void {
   assert.deepEqual(faults, [])
   for (const { id, state, attempt, attempts } of runs) {
@@ -52,7 +52,7 @@ export function assertEnded({ runs, faults }: Ledger): void {
   }
 }
 
-/** Each second from `anchor` until a schedule is next due has one record, its own or one that stands for several. */
+/** Each second from `anchor` until a schedule's next run has one record: its own, or a record that stands for several. */
 export function assertOneRecordEach({ runs, nextRunAt }: Ledger, anchor: Instant): void {
   for (const [scheduleId, next] of nextRunAt) {
     const own = runs.filter((run) => run.scheduleId === scheduleId)
@@ -71,7 +71,7 @@ export function assertOneRecordEach({ runs, nextRunAt }: Ledger, anchor: Instant
   }
 }
 
-/** What the processes wrote of the attempts they were given and of the runs they finished agrees with the ledger. */
+/** The attempts that the processes wrote to their files, as given and as finished, agree with the ledger. */
 export function assertWitnessed({ runs }: Ledger, folder: string): void {
   const known = new Map(
     runs.flatMap(({ id, attempts }) => attempts.map((each) => [`${id} ${each.attempt}`, each])),
@@ -90,7 +90,7 @@ export function assertWitnessed({ runs }: Ledger, folder: string): void {
       finished.add(id)
     }
   }
-  assert.ok(finished.size > 0, "the processes finished something")
+  assert.ok(finished.size > 0, "the processes finished at least one run")
 }
 
 function witnessed(folder: string): readonly string[] {

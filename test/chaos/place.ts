@@ -3,11 +3,11 @@ import { postgresPlace } from "./postgres-place.ts"
 import { redisPlace } from "./redis-place.ts"
 import { sqlitePlace } from "./sqlite-place.ts"
 
-/** Where the processes of a chaos test meet: a database that is there for one test. */
+/** The database of one chaos test, shared by its processes. */
 export interface Place {
-  /** What programs are given to find the store; see `storeAt`. */
+  /** The address of the store, for programs. See `storeAt`. */
   readonly address: string
-  /** The server dies as by a power cut and is back after a while. Null where there is no server. */
+  /** Kills the server as by a power cut and restarts it after `downMs`. Null: there is no server. */
   readonly killServer: ((downMs: number) => Promise<void>) | null
   ledger(): Promise<Ledger>
   close(): Promise<void>

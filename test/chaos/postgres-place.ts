@@ -44,7 +44,7 @@ interface RunRow {
   readonly attempt: number
   readonly missed: { readonly count: number } | null
   readonly attempts: LedgerRun["attempts"]
-  /** Of the last attempt, if it ended together with its run: that one isn't among `attempts`. */
+  /** The outcome of the last attempt if it ended together with its run. That attempt isn't among `attempts`. */
   readonly outcome: string | null
   readonly worker_id: string
 }

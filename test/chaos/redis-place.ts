@@ -4,7 +4,7 @@ import { startRedis } from "../support/redis.ts"
 import type { Ledger, LedgerRun } from "./ledger.ts"
 import type { Place } from "./place.ts"
 
-/** A server that writes down everything before it answers. */
+/** A server that writes every change to disk before it answers. */
 export async function redisPlace(): Promise<Place> {
   const server = await startRedis({ isKept: true })
   return {
@@ -39,10 +39,10 @@ const SCHEDULES = "{belfry}:schedules:"
 async function runAt(client: Redis, key: string): Promise<LedgerRun> {
   const id = key.slice(RUNS.length)
   const fields = await client.hgetall(key)
-  const stories = (await client.lrange(`{belfry}:attempts:${id}`, 0, -1)).map((text) => JSON.parse(text))
-  // The last attempt, if it ended together with its run, is told by the run itself.
+  const ended = (await client.lrange(`{belfry}:attempts:${id}`, 0, -1)).map((text) => JSON.parse(text))
+  // If the last attempt ended together with its run, its outcome is in the run itself.
   const last = [Number(fields["attempt"]), fields["worker_id"], null, null, null, fields["outcome"]]
-  const all = fields["outcome"] === undefined ? stories : [...stories, last]
+  const all = fields["outcome"] === undefined ? ended : [...ended, last]
   const missed: { count: number } | undefined = JSON.parse(fields["more"] ?? "{}").missed
   return {
     id,
@@ -55,7 +55,7 @@ async function runAt(client: Redis, key: string): Promise<LedgerRun> {
   }
 }
 
-/** All runs have ended: nothing is left where unfinished ones are found, and the histories hold just these runs. */
+/** All runs have ended: the keys of unfinished runs must be gone, and the histories must list exactly the stored runs. */
 async function faultsIn(client: Redis, runs: readonly LedgerRun[]): Promise<readonly string[]> {
   const faults: string[] = []
   for (const pattern of ["queue:*", "waiting:*", "unfinished:*", "unfinished", "live", "running"])
@@ -68,7 +68,7 @@ async function faultsIn(client: Redis, runs: readonly LedgerRun[]): Promise<read
   for (const state of ["succeeded", "skipped", "running"]) {
     const counted = Number(await client.hget("{belfry}:counts", `${state}:all`))
     const stored = runs.filter((run) => run.state === state).length
-    if (counted !== stored) faults.push(`${counted} runs are counted as ${state}, ${stored} are`)
+    if (counted !== stored) faults.push(`${counted} runs are counted as ${state}, but ${stored} are stored`)
   }
   return faults
 }

@@ -1,7 +1,7 @@
 /**
- * A whole scheduler on one store, in a process of its own. It says each attempt it begins and ends, a line each.
- * `node --import tsx test/chaos/scheduler.ts <address> <name> <task>`: the task "slow" has a schedule that fires each second;
- * the task "asked" is performed when somebody enqueues it, which only a hint can tell this process within the hour; the
+ * A whole scheduler on one store, in a process of its own. It prints a line when an attempt begins and when it ends.
+ * `node --import tsx test/chaos/scheduler.ts <address> <name> <task>`: the task "slow" has a schedule that fires each second.
+ * The task "asked" is performed when a test enqueues it; without a hint this process would find the run only after an hour. The
  * first attempt of the task "endless" never ends.
  */
 import { createScheduler, defineTask, silentLogger } from "belfry"
@@ -13,10 +13,10 @@ const task = defineTask({
   name: taskName,
   lease: "3s",
   async run({ run }) {
-    say({ what: "begun", runId: run.id, attempt: run.attempt })
+    print({ what: "begun", runId: run.id, attempt: run.attempt })
     if (taskName === "endless" && run.attempt === 1) await new Promise(() => undefined)
     if (taskName === "slow") await new Promise((resolve) => setTimeout(resolve, 700))
-    say({ what: "ended", runId: run.id, attempt: run.attempt })
+    print({ what: "ended", runId: run.id, attempt: run.attempt })
   },
 })
 
@@ -31,12 +31,12 @@ const scheduler = createScheduler({
   logger: silentLogger,
 })
 await scheduler.start({ roles: taskName === "slow" ? ["fire", "work"] : ["work"] })
-say({ what: "started", runId: "", attempt: 0 })
+print({ what: "started", runId: "", attempt: 0 })
 process.on("SIGTERM", async () => {
   await scheduler.stop()
   process.exit(0)
 })
 
-function say(line: { what: string; runId: string; attempt: number }): void {
+function print(line: { what: string; runId: string; attempt: number }): void {
   console.log(JSON.stringify({ name, ...line }))
 }

@@ -15,14 +15,17 @@ afterEach(async () => {
   place = null
 })
 
-test("schedulers survive a server that is killed twice: hints are heard again, and nothing is missed or done twice", async () => {
+test("schedulers survive two kills of the server: hints arrive again, and no occurrence is missed or performed twice", async () => {
   place = await postgresPlace()
   const { address } = place
   const schedulers = ["first", "second"].map((name) => startScheduler(address, name, "slow"))
   const asked = startScheduler(address, "third", "asked")
   const all = [...schedulers, asked]
   const lines = () => schedulers.flatMap((each) => each.lines)
-  await until(() => all.every((each) => each.lines.some(({ what }) => what === "started")), "they start")
+  await until(
+    () => all.every((each) => each.lines.some(({ what }) => what === "started")),
+    "the schedulers start",
+  )
   await goesOn()
   await assertHinted()
 
@@ -43,7 +46,7 @@ test("schedulers survive a server that is killed twice: hints are heard again, a
     runs.map((_, index) => runs[0]!.scheduledFor + index * 1_000),
     "every second has its run, from the first to the last, and only one",
   )
-  // The newest may have been given back when the processes were stopped.
+  // The newest runs may have been given back when the processes were stopped.
   const unfinished = runs.slice(0, -3).filter(({ state }) => state !== "succeeded")
   assert.deepEqual(unfinished, [])
   const begun = lines()
@@ -51,11 +54,11 @@ test("schedulers survive a server that is killed twice: hints are heard again, a
     .map(({ runId, attempt }) => `${runId} ${attempt}`)
   assert.equal(new Set(begun).size, begun.length, "no attempt was begun twice")
 
-  /** Enqueued by SQL: without a hint the process would find it after an hour. */
+  /** Enqueues a run by SQL. Without a hint the process would find the run only after an hour. */
   async function assertHinted(): Promise<void> {
     const before = asked.lines.length
     await query(address, "select belfry.enqueue('asked')")
-    await until(() => asked.lines.slice(before).some(({ what }) => what === "ended"), "a hint is heard")
+    await until(() => asked.lines.slice(before).some(({ what }) => what === "ended"), "a hint arrives")
   }
 
   async function goesOn(): Promise<void> {
@@ -64,7 +67,7 @@ test("schedulers survive a server that is killed twice: hints are heard again, a
       lines()
         .slice(before)
         .filter(({ what }) => what === "ended")
-    await until(() => ended().length >= 4, "they go on")
+    await until(() => ended().length >= 4, "the schedulers go on")
   }
 })
 
@@ -79,7 +82,7 @@ function startScheduler(address: string, name: string, task: string) {
   return { ...started, lines: started.lines as readonly Line[] }
 }
 
-test("when a scheduler is killed in the middle of its work, the other one takes over", async () => {
+test("when a scheduler is killed during its work, the other scheduler takes its runs over", async () => {
   place = await postgresPlace()
   const [first, second] = ["first", "second"].map((name) => startScheduler(place!.address, name, "slow"))
   const unfinished = () =>

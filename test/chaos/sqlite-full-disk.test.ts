@@ -13,13 +13,13 @@ import { countRuns, created } from "../../src/store/laws/steps.ts"
 import { loadDriver } from "../../src/stores/sqlite/driver.ts"
 
 /**
- * Real disks of some megabytes, which only root may mount. Other users run the tests in `test/stores/sqlite`, where SQLite's own
- * limit takes its place; continuous integration is root and fails without the disk.
+ * Uses real disks of some megabytes, which only root may mount. Other users have the tests in `test/stores/sqlite`, which use
+ * SQLite's own size limit instead. Continuous integration runs as root and fails without the disks.
  */
 
 const folders: string[] = []
 
-/** Null where it can't be mounted. */
+/** Null: the disk can't be mounted. */
 function aDisk(size: string): string | null {
   const folder = mkdtempSync(join(tmpdir(), "belfry-disk-"))
   folders.push(folder)
@@ -33,48 +33,45 @@ const isSkipped = disk === null && !process.env["CI"]
 
 afterAll(() => {
   for (const folder of folders) {
-    // Lazily: a driver may keep the closed file open until its statements are collected.
+    // Lazily, because a driver may keep a closed file open until its statements are garbage-collected.
     if (disk !== null) spawnSync("umount", ["-l", folder])
     rmSync(folder, { recursive: true, force: true })
   }
 })
 
-test.skipIf(isSkipped)(
-  "a disk that fills up loses nothing, and work goes on when there is room again",
-  async () => {
-    assert.ok(disk, "a small disk is mounted")
-    const path = join(disk, "belfry.db")
-    const ballast = join(disk, "ballast")
-    writeFileSync(ballast, Buffer.alloc(2 * 1024 * 1024))
-    const store = sqlite(path)
-    await store.open()
-    await store.enqueue([aRun({ id: "first" })])
-    const { runs } = await store.claim(aClaim())
+test.skipIf(isSkipped)("a full disk loses nothing, and work goes on when there is room again", async () => {
+  assert.ok(disk, "a small disk is mounted")
+  const path = join(disk, "belfry.db")
+  const ballast = join(disk, "ballast")
+  writeFileSync(ballast, Buffer.alloc(2 * 1024 * 1024))
+  const store = sqlite(path)
+  await store.open()
+  await store.enqueue([aRun({ id: "first" })])
+  const { runs } = await store.claim(aClaim())
 
-    const stored = await enqueueUntilFull(store)
-    const counted = await countRuns(store)
-    rmSync(ballast)
-    const answers = await store.transition([succeed(runs[0]!, { message: null, details: null })])
+  const stored = await enqueueUntilFull(store)
+  const counted = await countRuns(store)
+  rmSync(ballast)
+  const answers = await store.transition([succeed(runs[0]!, { message: null, details: null })])
 
-    assert.deepEqual([counted.pending, counted.running], [stored, 1])
-    assert.deepEqual(answers, [{ outcome: "done" }])
-    assert.equal((await store.claim(aClaim({ limit: 1_000 }))).runs.length, stored)
-    await store.close()
-    const database = (await loadDriver()).open(path)
-    const [row] = database.prepare("pragma integrity_check").all() as [{ integrity_check: string }]
-    database.close()
-    assert.equal(row.integrity_check, "ok")
-  },
-)
+  assert.deepEqual([counted.pending, counted.running], [stored, 1])
+  assert.deepEqual(answers, [{ outcome: "done" }])
+  assert.equal((await store.claim(aClaim({ limit: 1_000 }))).runs.length, stored)
+  await store.close()
+  const database = (await loadDriver()).open(path)
+  const [row] = database.prepare("pragma integrity_check").all() as [{ integrity_check: string }]
+  database.close()
+  assert.equal(row.integrity_check, "ok")
+})
 
 test.skipIf(isSkipped)(
-  "a file on a small disk isn't crowded out by its log, and goes on after the disk was full",
+  "the log doesn't fill a small disk, and the store works again after the disk was full",
   async () => {
     assert.ok(largerDisk, "a small disk is mounted")
     const store = sqlite(join(largerDisk, "belfry.db"))
     await store.open()
-    const writeAlot = async () => {
-      // Each takes the place of the one before: 40 MB of log, and a file of some hundred KB.
+    const writeMuch = async () => {
+      // Each edit replaces the schedule: 40 MB of log, but a file of some hundred KB.
       let schedule = await created(store, aSchedule({ payload: "x".repeat(40_000) }))
       for (let edits = 0; edits < 1_000; edits++) {
         const swap = await store.putSchedule(schedule, schedule.version)
@@ -83,18 +80,18 @@ test.skipIf(isSkipped)(
       }
     }
 
-    await writeAlot()
+    await writeMuch()
     const ballast = join(largerDisk, "ballast")
     assert.throws(() => writeFileSync(ballast, Buffer.alloc(20 * 1024 * 1024)), { code: "ENOSPC" })
     await enqueueUntilFull(store)
     rmSync(ballast)
-    await writeAlot()
+    await writeMuch()
 
     await store.close()
   },
 )
 
-/** How many were stored before the disk was full. */
+/** Returns how many runs were stored before the disk was full. */
 async function enqueueUntilFull(store: Store): Promise<number> {
   for (let stored = 0; stored < 1_000; stored++) {
     try {
@@ -104,5 +101,5 @@ async function enqueueUntilFull(store: Store): Promise<number> {
       return stored
     }
   }
-  return assert.fail("the disk is full in the end")
+  return assert.fail("the disk never became full")
 }

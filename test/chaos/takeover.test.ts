@@ -6,7 +6,7 @@ import { silentAttempts } from "./ledger.ts"
 import { PLACES, type Place } from "./place.ts"
 import { storeAt } from "./store-at.ts"
 
-/** A real process dies with a run in hand. Only the order of events is checked, not how long anything takes. */
+/** A real process is killed while it performs a run. Only the order of events is checked, not how long anything takes. */
 
 let place: Place | null = null
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 describe.each(Object.entries(PLACES))("on %s", (_name, openPlace) => {
-  test("a run whose process is killed with -9 is finished by another process, and its lost attempt is told", async () => {
+  test("a run whose process is killed with -9 is finished by another process, and its lost attempt is recorded", async () => {
     place = await openPlace()
     const store = storeAt(place.address)
     await store.open()
@@ -30,14 +30,18 @@ describe.each(Object.entries(PLACES))("on %s", (_name, openPlace) => {
     await first.ended
     const second = start(place, "second")
     await until(() => second.lines.some(({ what }) => what === "ended"), "the second ends the run")
-    // The process says so just before it stores the end, and a stopped scheduler has stored all ends.
+    // The process prints this just before it stores the end. A stopped scheduler has stored all ends.
     second.process.kill("SIGTERM")
     assert.equal(await second.ended, 0)
 
     const [stored] = await store.readRuns([run.id])
     await store.close()
     assert.equal(stored!.state, "succeeded")
-    assert.equal(silentAttempts({ attempts: stored!.attempts.slice(0, 1) }), 1, "the killed attempt is told")
+    assert.equal(
+      silentAttempts({ attempts: stored!.attempts.slice(0, 1) }),
+      1,
+      "the killed attempt is recorded",
+    )
     const outcomes = stored!.attempts.map(({ outcome }) => outcome)
     assert.deepEqual(
       [outcomes.at(-1), outcomes.filter((each) => each === "succeeded").length],

@@ -1,9 +1,8 @@
 /**
- * One of several processes on one store, until it is killed or told to stop: fires what is due, claims, and finishes what it
- * claimed. `node --import tsx test/chaos/writer.ts <address> <name> <witness>`. Before it does anything with an attempt, it
- * writes the attempt to the file `witness`, and afterwards each attempt that the store let it finish. On stdin, "stop" ends the
- * process; "hold" makes it stand still with its next runs in hand and say so, to be killed there: on a fast machine chance
- * alone rarely hits a process at work.
+ * One of several processes on one store: fires due schedules, claims runs and finishes them, until it is killed or stopped.
+ * `node --import tsx test/chaos/writer.ts <address> <name> <witness>`. It writes each attempt to the file `witness` before it
+ * does anything with it, and again when the store has accepted its end. On stdin, "stop" ends the process. "hold" makes it print
+ * a line and wait as soon as it has claimed runs, to be killed there: on a fast machine random kills rarely hit a busy process.
  */
 import { appendFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -31,7 +30,7 @@ while (!isStopping) {
     if (!isListening) await listen()
     if ((await turn()) === 0) await sleep(20)
   } catch (error) {
-    // The server is away. Whatever was in hand is claimed by another process after the lease.
+    // The server is unreachable. Claimed runs are claimed by another process after their leases.
     if (!(error instanceof BelfryError) || error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
     faults++
     await sleep(100)
@@ -48,7 +47,7 @@ async function listen(): Promise<void> {
   isListening = true
 }
 
-/** How much there was to do. */
+/** Returns the number of claimed runs and due schedules. */
 async function turn(): Promise<number> {
   const { now, due } = await store.dueSchedules({ limit: 20 })
   await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))

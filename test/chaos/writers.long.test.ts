@@ -11,8 +11,8 @@ import { PLACES, type Place } from "./place.ts"
 import { storeAt } from "./store-at.ts"
 
 /**
- * Several processes on one store, some of them killed at random in the middle of their work, and the server as well. The
- * outcome is read by the database's own client, and from files that the processes wrote.
+ * Several processes on one store. Processes are killed at random during their work, and so is the server. The outcome is read
+ * with the database's own client, and from files that the processes wrote.
  */
 
 const WRITERS = 8
@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 describe.each(Object.entries(PLACES))("on %s", (_name, openPlace) => {
-  test("writers and a server that are killed at random give no attempt twice and lose no run", async () => {
+  test("if writers and the server are killed at random, no attempt is given twice and no run is lost", async () => {
     place = await openPlace()
     const store = storeAt(place.address)
     const anchor = await putSchedules(store, SCHEDULES)
@@ -48,7 +48,7 @@ describe.each(Object.entries(PLACES))("on %s", (_name, openPlace) => {
     const lost = ledger.runs.reduce((total, run) => total + silentAttempts(run), 0)
     console.log(JSON.stringify({ killed, serverKilled, runs: ledger.runs.length, lost, reports }))
     assert.ok(lost >= Math.floor(killed / 2), `${lost} runs were lost by ${killed} killed processes`)
-    for (const { forgotten } of reports) assert.equal(forgotten, 0, "no store says that it lost something")
+    for (const { forgotten } of reports) assert.equal(forgotten, 0, "no store reports a loss")
     assert.equal(ledger.nextRunAt.size, SCHEDULES)
     assertEnded(ledger)
     assertOneRecordEach(ledger, anchor)
@@ -67,9 +67,9 @@ async function killForAWhile({ address, killServer }: Place) {
   const start = (name: string) => startWriter(address, name)
   const writers = Array.from({ length: WRITERS }, (_, index) => start(`w${index}`))
   let [killed, serverKilled] = [0, 0]
-  // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
+  // A process needs seconds to start, so each gets some seconds to work before the first is killed.
   await sleep(3_000)
-  // A slow machine goes on until enough have died.
+  // A slow machine goes on until enough processes were killed.
   while (Date.now() - began < FOR_MS || killed < KILLED_MIN) {
     await sleep(400 + Math.random() * 600)
     if (serverKilled < SERVER_KILLED && Date.now() - began > (FOR_MS * (serverKilled + 1)) / 4) {

@@ -4,8 +4,13 @@ import { join } from "node:path"
 import { describe, test } from "vitest"
 import { terminal } from "./support.ts"
 
-/** Each: what is typed, the exit code, what is said, and the remedy. */
-const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: RegExp, remedy: RegExp])[] = [
+/** Arguments, exit code, message and remedy. */
+const REFUSED: readonly (readonly [
+  argv: readonly string[],
+  code: number,
+  message: RegExp,
+  remedy: RegExp,
+])[] = [
   [["schedul"], 2, /There is no command 'schedul'/, /Did you mean belfry schedule\? See: belfry --help/],
   [
     ["list"],
@@ -28,7 +33,7 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
   [["next"], 2, /No expression/, /in quotes/],
   [["next", "0 25 * * *"], 6, /Hour "25" is out of range/, /range/],
   [["next", "* * * * *", "--tz", "Mars/Olympus"], 6, /Time zone "Mars\/Olympus" is unknown/, /IANA/],
-  [["next", "* * * * *", "-n", "many"], 2, /--limit is "many"/, /whole number from 1/],
+  [["next", "* * * * *", "-n", "many"], 2, /--limit is "many"/, /integer from 1/],
   [["next", "* * * * *", "--from", "soon"], 6, /--from "soon" is not a time\. /, /\+2h or -1d/],
   [
     ["schedule", "create", "a", "--task", "t", "--at", "next tuesday"],
@@ -104,13 +109,13 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
     /Payload of task "http" is invalid: /,
     /payload/,
   ],
-  [["apply"], 2, /No file was named/, /-f schedules\.yaml/],
+  [["apply"], 2, /No file was given/, /-f schedules\.yaml/],
   [["apply", "-f", "no.yaml"], 3, /no file no\.yaml/, /-f/],
-  [["import", "crontab", "no.txt"], 3, /no\.txt can't be read/, /rights/],
+  [["import", "crontab", "no.txt"], 3, /no\.txt can't be read/, /permissions/],
 ]
 
 describe("bad input", () => {
-  test.each(REFUSED)("%j exits %i", async (argv, code, what, remedy) => {
+  test.each(REFUSED)("%j exits %i", async (argv, code, message, remedy) => {
     const shell = terminal()
 
     const answer = await shell.run(...argv)
@@ -118,10 +123,10 @@ describe("bad input", () => {
     const [first, ...more] = answer.err.trimEnd().split("\n")
     assert.equal(answer.code, code, answer.err)
     assert.match(first!, /^error: [A-Z"-]/)
-    assert.match(first!, what)
+    assert.match(first!, message)
     assert.match(more.join("\n"), remedy)
     assert.equal(answer.out, "")
-    assert.equal(existsSync(join(shell.folder, "belfry.db")), false, "nothing was made")
+    assert.equal(existsSync(join(shell.folder, "belfry.db")), false, "no store was created")
   })
 
   test.each([
@@ -132,30 +137,30 @@ describe("bad input", () => {
       "belfry.config.json",
       '{"concurrency": "3"}',
       2,
-      /"concurrency" .* wrong type: a value of type string[\s\S]*It has to be a number\. See docs\/reference\/configuration\.md/,
+      /"concurrency" .* wrong type: a value of type string[\s\S]*It must be a number\. See docs\/reference\/configuration\.md/,
     ],
-    ["belfry.config.json", '{"retention": []}', 2, /It has to be an object: \{ age, perSchedule \}/],
+    ["belfry.config.json", '{"retention": []}', 2, /It must be an object: \{ age, perSchedule \}/],
     ["belfry.config.mjs", "export default {", 2, /can't be read/],
     ["belfry.config.ts", "throw new Error('no database')", 2, /can't be read: no database/],
     ["belfry.config.mjs", "export const a = 1", 2, /is not an object/],
-  ])("a bad %s (%s) exits %i", async (file, text, code, what) => {
+  ])("a bad %s (%s) exits %i", async (file, text, code, message) => {
     const shell = terminal()
     shell.write(file, text)
 
     const answer = await shell.run("start")
 
     assert.equal(answer.code, code, answer.err)
-    assert.match(answer.err, what)
+    assert.match(answer.err, message)
   })
 
-  test("with --json an error is an object on standard error", async () => {
+  test("with --json, an error is printed as an object on standard error", async () => {
     const { err, code } = await terminal().run("schedule", "list", "--json")
 
     assert.equal(code, 7)
     assert.deepEqual(Object.keys(JSON.parse(err).error), ["code", "message", "remedy", "exit"])
   })
 
-  test("what was typed is shown without its control characters", async () => {
+  test("an error message doesn't contain control characters of the arguments", async () => {
     const { err } = await terminal().run("next", "\u001b[2J* * * * *")
 
     assert.doesNotMatch(err, /\u001b/)

@@ -3,9 +3,9 @@ import { describe, test } from "vitest"
 import type { Check } from "../../src/core/check.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { ScheduleView } from "../../src/index.ts"
-import { holding, holdingWith } from "./holding.ts"
 import { getSchedule } from "./nightly.ts"
 import { terminal } from "./support.ts"
+import { holding, holdingWith } from "./terminal-on-store.ts"
 
 const GOOD: Partial<Schedule> = { id: "good" }
 const BROKEN: readonly Partial<Schedule>[] = [
@@ -13,12 +13,12 @@ const BROKEN: readonly Partial<Schedule>[] = [
   { id: "bad-zone", timezone: "Mars/Base" },
   { id: "bad-kind", triggers: [{ kind: "moon" } as never] },
   { id: "bad-start", startsAt: 1e20 },
-  { id: "told", lastError: "its row can't be read" },
+  { id: "with-error", lastError: "its row can't be read" },
 ]
 const IDS = BROKEN.map(({ id }) => id!)
 
 describe("schedules that can't be planned", () => {
-  test("doctor names each of them with its problem, looks at everything else, and exits 1", async () => {
+  test("doctor prints each of them with its problem, does the other checks, and exits 1", async () => {
     const shell = await holdingWith(["report"], GOOD, ...BROKEN)
 
     const { code, out } = await shell.run("doctor")
@@ -26,25 +26,28 @@ describe("schedules that can't be planned", () => {
     assert.equal(code, 1)
     for (const id of IDS) assert.match(out, new RegExp(`✕ broken +${id} can't be planned: .`))
     assert.match(out, /bad-cron can't be planned: Hour "25"/)
-    assert.match(out, /told can't be planned: its row can't be read/)
+    assert.match(out, /with-error can't be planned: its row can't be read/)
     assert.ok(!out.includes("good can't"))
     assert.match(out, /✓ runs/)
   })
 
-  test.each(["yaml", "json", "ts"])("export leaves them out, names them, and exits 1: %s", async (format) => {
-    const shell = await holding(GOOD, ...BROKEN)
+  test.each(["yaml", "json", "ts"])(
+    "export --format %s leaves them out with a warning, and exits 1",
+    async (format) => {
+      const shell = await holding(GOOD, ...BROKEN)
 
-    const { code, out, err } = await shell.run("export", "--format", format)
+      const { code, out, err } = await shell.run("export", "--format", format)
 
-    assert.equal(code, 1)
-    assert.match(out, /good/)
-    for (const id of IDS) {
-      assert.ok(!out.includes(id))
-      assert.match(err, new RegExp(`${id} is left out, because it can't be planned: .`))
-    }
-  })
+      assert.equal(code, 1)
+      assert.match(out, /good/)
+      for (const id of IDS) {
+        assert.ok(!out.includes(id))
+        assert.match(err, new RegExp(`${id} is left out because it can't be planned: .`))
+      }
+    },
+  )
 
-  test("a crontab has them as comments with the reason", async () => {
+  test("export --format crontab writes them as comments with the reason", async () => {
     const shell = await holding(...BROKEN)
 
     const { code, out } = await shell.run("export", "--format", "crontab")
@@ -64,7 +67,7 @@ describe("schedules that can't be planned", () => {
   })
 })
 
-describe("a schedule whose options can't all be read", () => {
+describe("a schedule with an unreadable option", () => {
   const written = { "over-lp": "queue", timeout: "10m", catchUp: "none" }
   const why = 'options: over-lp is not an option. Did you mean overlap? Its value is "queue".'
   const cron = { kind: "cron", cron: "0 7 * * *", dayMatch: "either" } as const
@@ -75,21 +78,21 @@ describe("a schedule whose options can't all be read", () => {
     lastError: why,
   }
 
-  test("doctor names what can't be read, and the command that mends it", async () => {
+  test("doctor prints the unreadable option and the command that removes it", async () => {
     const shell = await holdingWith(["report"], GOOD, LOSE)
 
     const { out } = await shell.run("doctor")
-    const mended = await shell.run("schedule", "set", "lose", "--unset", "over-lp")
+    const repaired = await shell.run("schedule", "set", "lose", "--unset", "over-lp")
     const after = await shell.run("schedule", "get", "lose", "--json")
 
     assert.match(out, /lose can't be planned: options: over-lp is not an option/)
     assert.match(out, /belfry schedule set lose --unset over-lp/)
-    assert.equal(mended.code, 0, mended.err)
+    assert.equal(repaired.code, 0, repaired.err)
     const { lastError, timeoutMs, catchUp } = JSON.parse(after.out)
     assert.deepEqual([lastError, timeoutMs, catchUp.policy], [null, 600_000, "none"])
   })
 
-  test("schedule get shows its timetable as it is", async () => {
+  test("schedule get shows its timetable", async () => {
     const shell = await holding(LOSE)
 
     const { out } = await shell.run("schedule", "get", "lose")
@@ -100,24 +103,24 @@ describe("a schedule whose options can't all be read", () => {
 
   test.each([
     ["another time", ["--cron", "@hourly"]],
-    ["the option that was meant", ["--overlap", "queue"]],
-  ])("%s alone doesn't mend it: nothing is changed, and what is in the way is named", async (_, flags) => {
+    ["the correct option", ["--overlap", "queue"]],
+  ])("schedule set with %s alone is refused, and the error has the unreadable option", async (_, flags) => {
     const shell = await holding(LOSE)
 
     const { code, err } = await shell.run("schedule", "set", "lose", ...flags)
 
     assert.equal(code, 6, err)
-    assert.match(err, /over-lp is not an option.*Its value is "queue"\. Take over-lp away in the same step/s)
+    assert.match(err, /over-lp is not an option.*Its value is "queue"\. Remove over-lp in the same update/s)
   })
 })
 
-describe("doctor is red", () => {
+describe("doctor reports a problem", () => {
   const problemsOf = async (shell: Awaited<ReturnType<typeof holding>>) => {
     const { code, out } = await shell.run("doctor", "--json")
     return { code, problems: (JSON.parse(out) as Check[]).filter(({ result }) => result === "problem") }
   }
 
-  test("when a schedule's task is offered by no worker", async () => {
+  test("if no worker offers the task of a schedule", async () => {
     const shell = await holdingWith(["report", "digest"], GOOD, { id: "typo", task: "digset" })
 
     const { code, problems } = await problemsOf(shell)
@@ -130,7 +133,7 @@ describe("doctor is red", () => {
     assert.match(problems[0]!.remedy!, /Did you mean digest\?/)
   })
 
-  test("but not for a task of a schedule that is disabled, paused or finished", async () => {
+  test("but not for the task of a disabled, paused or finished schedule", async () => {
     const shell = await holdingWith(
       ["report"],
       { id: "off", task: "old", enabled: false },
@@ -141,7 +144,7 @@ describe("doctor is red", () => {
     assert.deepEqual(await problemsOf(shell), { code: 0, problems: [] })
   })
 
-  test("when a schedule depends on one that doesn't exist", async () => {
+  test("if a schedule depends on one that doesn't exist", async () => {
     const shell = await holdingWith(["report"], GOOD, {
       ...{ id: "after", dependsOn: [{ scheduleId: "gone", withinMs: 1_000 }] },
     })
@@ -153,8 +156,8 @@ describe("doctor is red", () => {
   })
 })
 
-describe("a schedule of a task that nobody offers", () => {
-  test("create warns with the nearest name that is known", async () => {
+describe("a schedule of a task that no worker offers", () => {
+  test("create warns, with the most similar known task", async () => {
     const shell = await holdingWith(["send-report"])
     const made = (key: string, task: string) => shell.run("s", "create", key, "--task", task, "--every", "1h")
 
@@ -176,11 +179,11 @@ describe("a schedule of a task that nobody offers", () => {
     assert.equal(typo.code, 0)
     assert.match(
       typo.err,
-      /No worker and no configuration here has the task "send-reprot".* Did you mean send-report\?/,
+      /Neither a worker nor this configuration has the task "send-reprot".* Did you mean send-report\?/,
     )
-    assert.match(unlike.err, /Known are: http, send-report\./)
-    assert.ok(!known.err.includes("No worker"))
-    assert.ok(!builtIn.err.includes("No worker"))
+    assert.match(unlike.err, /Known tasks: http, send-report\./)
+    assert.ok(!known.err.includes("Neither a worker"))
+    assert.ok(!builtIn.err.includes("Neither a worker"))
   })
 
   test("schedule list and schedule get show it", async () => {
@@ -203,8 +206,11 @@ describe("a schedule of a task that nobody offers", () => {
   })
 })
 
-test("schedule list says how many it doesn't show", async () => {
+test("schedule list prints how many schedules it doesn't show", async () => {
   const shell = await holding({ id: "a" }, { id: "b" }, { id: "c" })
 
-  assert.match((await shell.run("s", "list", "--limit", "1")).err, /2 more are not shown: --limit 3/)
+  assert.match(
+    (await shell.run("s", "list", "--limit", "1")).err,
+    /2 more schedules are not shown\. To show them: --limit 3/,
+  )
 })

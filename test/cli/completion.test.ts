@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { chmodSync, existsSync, writeFileSync } from "node:fs"
 import { beforeAll, describe, test } from "vitest"
-import { ASKING } from "../../src/cli/completion/completion-words.ts"
+import { ID_COMMANDS } from "../../src/cli/completion/completion-words.ts"
 import { run } from "../support/server-programs.ts"
 import { type Shell, shellProgram } from "../support/shells.ts"
 import { terminal } from "./support.ts"
@@ -37,7 +37,7 @@ describe.each(SHELLS)("completion in %s", (shell) => {
 })
 
 describe.each(SHELLS)("stored ids in %s", (shell) => {
-  test("are never evaluated, and those a shell could evaluate are not offered", async () => {
+  test("are never evaluated, and ids with characters special to a shell are not offered", async () => {
     const program = await shellProgram(shell)
     const { folder } = terminal()
     const harm = `${folder}/harm`
@@ -62,17 +62,17 @@ describe.each(SHELLS)("stored ids in %s", (shell) => {
   })
 })
 
-test("the Tab key runs no configuration of the folder", async () => {
+test("the Tab key doesn't run the configuration of the folder", async () => {
   const shell = terminal()
   const harm = `${shell.folder}/harm`
   shell.write("belfry.config.mjs", `import { writeFileSync } from "node:fs"\nwriteFileSync("${harm}", "")\n`)
 
-  for (const asking of Object.values(ASKING)) await shell.run(...asking.split(" ").slice(1))
+  for (const command of Object.values(ID_COMMANDS)) await shell.run(...command.split(" ").slice(1))
 
   assert.ok(!existsSync(harm))
 })
 
-test("in bash a run's id is completed past the @ and : at which bash breaks words", async () => {
+test("in bash a run id is completed after @ and :, where bash breaks words", async () => {
   const program = await shellProgram("bash")
 
   assert.deepEqual(await inBash(program, "belfry run get nigh"), [RUN])
@@ -98,14 +98,14 @@ async function inFish(program: string, line: string, runs = [RUN]): Promise<read
   const { env, script } = await scripted("fish", runs)
   const code = `source $argv[1]; complete -C "$argv[2]"`
   const { stdout } = await run(program, ["--no-config", "-c", code, script, line], { env })
-  // Each word with its description, after a tab.
+  // Each line has a word, a tab and the description.
   return stdout.split("\n").flatMap((text) => (text === "" ? [] : [text.split("\t")[0]!]))
 }
 
 async function inZsh(program: string, line: string, runs = [RUN]): Promise<readonly string[]> {
   const { env, script } = await scripted("zsh", runs)
   const typed = line.split(" ")
-  // The completion system needs a terminal. The script uses these three functions of it, and no others.
+  // The completion system of zsh needs a terminal. The script uses only these three functions of it.
   const code = `
     compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }
     source "$1"; shift; words=("$@"); CURRENT=$#words; _belfry`
@@ -113,7 +113,7 @@ async function inZsh(program: string, line: string, runs = [RUN]): Promise<reado
   return stdout.split("\n").filter((word) => word !== "" && word.startsWith(typed.at(-1)!))
 }
 
-/** The script of a shell, and on the PATH a program `belfry` that answers what the script asks. */
+/** Writes the completion script of a shell, and puts a program `belfry` on the PATH that prints ids for it. */
 async function scripted(
   shell: Shell,
   runs: readonly string[],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { describe, test } from "vitest"
-import { understand } from "../../src/cli/crontab/command-line.ts"
+import { parseCommand } from "../../src/cli/crontab/command-line.ts"
 import { convertJobs } from "../../src/cli/crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab } from "../../src/cli/crontab/crontab.ts"
 import { idFor } from "../../src/cli/crontab/job-id.ts"
@@ -16,10 +16,10 @@ const ABOUT = { timezone: "UTC", prefix: "", now: NOW, homeOf }
 const converted = convertJobs(jobs, ABOUT)
 const convertedFrom = (text: string, hasUsers = false) =>
   convertJobs(parseCrontab(text, { hasUsers }).jobs, ABOUT)
-const byKey = (key: string) => converted.find(({ entry }) => entry?.id === key)!
+const byId = (id: string) => converted.find(({ entry }) => entry?.id === id)!
 
 describe("a crontab", () => {
-  test("every job is read, and what isn't one is told", () => {
+  test("every job is read, and other lines are reported", () => {
     assert.equal(jobs.length, 9)
     assert.deepEqual(
       unread.map(({ line, text }) => [line, text]),
@@ -27,15 +27,15 @@ describe("a crontab", () => {
     )
   })
 
-  test("keys come from the program, and are never taken twice", () => {
+  test("ids come from the program name, and are unique", () => {
     assert.deepEqual(
       converted.map(({ entry }) => entry?.id ?? null),
       ["backup-db", "sync-crm", "report-daily", null, "certbot", "vacuum", "echo", "backup-db-2", null],
     )
   })
 
-  test("flock is overlap: skip, timeout a time-out, the log goes to the run, the comment is the description", () => {
-    const { entry, command, timezone, notes } = byKey("backup-db")
+  test("flock becomes overlap skip, timeout becomes the timeout, the log redirection is removed, and the comment becomes the description", () => {
+    const { entry, command, timezone, notes } = byId("backup-db")
 
     assert.equal(timezone, "Europe/Berlin")
     assert.equal(entry!.overlap, "skip")
@@ -50,12 +50,12 @@ describe("a crontab", () => {
     ])
     assert.match(
       notes.join("; "),
-      /output goes to the run's log; overlap: skip \(flock\); time-out 10m; .*MAILTO ops@/,
+      /output goes to the run's log; overlap: skip \(flock\); timeout 10m; .*MAILTO ops@/,
     )
   })
 
-  test("what cron does stays: jobs may overlap, none is made up for, none is tried again", () => {
-    const { overlap, catchUp, retry } = byKey("sync-crm").entry!
+  test("imported jobs behave as under cron: they may overlap, are not caught up and are not retried", () => {
+    const { overlap, catchUp, retry } = byId("sync-crm").entry!
 
     assert.deepEqual(
       { overlap, catchUp, retry },
@@ -63,7 +63,7 @@ describe("a crontab", () => {
     )
   })
 
-  test("a command starts in the home folder of its user, in HOME, or where it went by itself", () => {
+  test("a command starts in the home folder of its user, in HOME, or in the folder of its cd", () => {
     const own = convertedFrom(
       "0 3 * * * ./a.sh\nHOME=/srv/b\n0 3 * * * ./b.sh\n0 3 * * * cd /srv/c && ./c.sh",
     )
@@ -73,7 +73,7 @@ describe("a crontab", () => {
       [...own, ...system].map(({ command }) => command!.cwd ?? null),
       ["/home/ada", "/srv/b", "/srv/c", "/root", null],
     )
-    assert.match(system[1]!.notes.join(), /the home folder of eve is unknown: set cwd/)
+    assert.match(system[1]!.notes.join(), /the home folder of eve is unknown; set cwd/)
   })
 
   test("CRON_TZ changes when jobs run; TZ is only a variable of the command", () => {
@@ -81,42 +81,42 @@ describe("a crontab", () => {
 
     assert.deepEqual([job!.timezone, moved!.timezone], ["UTC", "Europe/Oslo"])
     assert.ok(job!.command!.argv.includes("TZ=Asia/Tokyo"))
-    assert.match(job!.notes.join(), /TZ Asia\/Tokyo is given to the command; it doesn't change the times/)
-    assert.match(moved!.notes.join(), /times in Europe\/Oslo \(CRON_TZ, as cronie reads it\)/)
+    assert.match(job!.notes.join(), /TZ Asia\/Tokyo is passed to the command and does not change the times/)
+    assert.match(moved!.notes.join(), /times are in Europe\/Oslo \(CRON_TZ, as in cronie\)/)
   })
 
-  test("an uneven step is told", () => {
-    assert.match(byKey("sync-crm").notes.join(), /L01/)
+  test("an uneven step is noted", () => {
+    assert.match(byId("sync-crm").notes.join(), /L01/)
   })
 
-  test("cd is the folder, sleep $RANDOM the jitter, a health check stays part of the command", () => {
-    assert.equal(byKey("report-daily").command!.cwd, "/srv/shop")
-    assert.equal(byKey("certbot").entry!.jitter, 300_000)
-    assert.equal(byKey("certbot").command!.argv.at(-1), "/usr/bin/certbot renew -q")
+  test("cd becomes the folder, sleep $RANDOM becomes the jitter, and a health check stays in the command", () => {
+    assert.equal(byId("report-daily").command!.cwd, "/srv/shop")
+    assert.equal(byId("certbot").entry!.jitter, 300_000)
+    assert.equal(byId("certbot").command!.argv.at(-1), "/usr/bin/certbot renew -q")
     assert.equal(
-      byKey("vacuum").command!.argv.at(-1),
+      byId("vacuum").command!.argv.at(-1),
       "/opt/vacuum.py && curl -fsS -m 10 https://hc-ping.com/abc123",
     )
   })
 
-  test("% begins the input, \\% is a percent sign, and the shell's braces stay the shell's", () => {
-    const script = byKey("echo").command!.argv.at(-1)!
+  test("% begins the input, \\% is a percent sign, and braces are left to the shell", () => {
+    const script = byId("echo").command!.argv.at(-1)!
 
     assert.match(
       script,
       /^printf '%s' 'Dear ops,\nall is well' \| echo "first monday: \$\{USER\}" \| mail -s "hi 100%" /,
     )
-    assert.deepEqual(byKey("echo").command!.args, { USER: { oneOf: ["{USER}"], default: "{USER}" } })
+    assert.deepEqual(byId("echo").command!.args, { USER: { oneOf: ["{USER}"], default: "{USER}" } })
   })
 
-  test("@reboot and what can't be read are skipped with the reason", () => {
+  test("@reboot and invalid expressions are skipped with the reason", () => {
     const skipped = converted.filter(({ entry }) => entry === null)
 
     assert.match(skipped[0]!.notes[0]!, /no equivalent/)
     assert.match(skipped[1]!.notes[0]!, /Hour "25" is out of range/)
   })
 
-  test("every command made is one that the command task takes", () => {
+  test("the command task accepts every imported command", () => {
     const commands = Object.fromEntries(
       converted.filter(({ entry }) => entry !== null).map(({ entry, command }) => [entry!.id, command!]),
     )
@@ -124,7 +124,7 @@ describe("a crontab", () => {
     assert.equal(commandTask({ commands }).name, "command")
   })
 
-  test("the user's column of system crontabs is found", () => {
+  test("the user column of system crontabs is detected", () => {
     const system =
       "17 * * * * root cd / && run-parts --report /etc/cron.hourly\n5 0 * * * www-data /opt/x.sh\n"
     const [first, second] = parseCrontab(system, { hasUsers: true }).jobs
@@ -152,17 +152,17 @@ describe("a crontab", () => {
     ["", { command: "", name: "job" }],
     ["/opt/a.sh &> /dev/null", { command: "/opt/a.sh" }],
   ])("%s", (line, expected) => {
-    const understood = understand(line) as unknown as Record<string, unknown>
+    const parsed = parseCommand(line) as unknown as Record<string, unknown>
 
-    for (const [name, value] of Object.entries(expected)) assert.deepEqual(understood[name], value, name)
+    for (const [name, value] of Object.entries(expected)) assert.deepEqual(parsed[name], value, name)
   })
 })
 
 describe("lines of a million characters", () => {
-  // A reader that goes back over what it has read would need hours for these, not milliseconds.
+  // A parser with backtracking would need hours for these lines, not milliseconds.
   const many = (text: string) => text.repeat(1_000_000 / text.length)
   const blanks = many(" ")
-  const shapes: readonly (readonly [what: string, command: string])[] = [
+  const shapes: readonly (readonly [title: string, command: string])[] = [
     ["blanks", `a${blanks}b`],
     ["blanks before a log", `a${blanks}> x`],
     ["options of flock", `flock ${many("-n 1 ")}`],
@@ -177,15 +177,15 @@ describe("lines of a million characters", () => {
     ["a URL", `a && curl ${many("http://")}`],
   ]
 
-  test.each(shapes)("%s", (_what, command) => {
-    const understood = understand(command)
+  test.each(shapes)("%s", (_title, command) => {
+    const parsed = parseCommand(command)
     const [job] = parseCrontab(`0 3 * * * ${command}`, { hasUsers: false }).jobs
 
-    assert.ok(understood.command.length <= command.length)
+    assert.ok(parsed.command.length <= command.length)
     assert.equal(job!.command, command.trim())
   })
 
-  test("no job, a variable and a comment", () => {
+  test("a line that is not a job, a variable and a comment", () => {
     const text = [`A = ${blanks}b${blanks}`, `#${many("* ")}`, many("a"), "0 3 * * * b"].join("\n")
 
     const { jobs, unread } = parseCrontab(text, { hasUsers: false })
@@ -198,17 +198,17 @@ describe("lines of a million characters", () => {
   })
 
   test("a hundred thousand jobs of one name", () => {
-    const taken = new Map<string, number>()
+    const used = new Map<string, number>()
     let last = ""
 
-    for (let count = 0; count < 100_000; count++) last = idFor("a", "", taken)
+    for (let count = 0; count < 100_000; count++) last = idFor("a", "", used)
 
     assert.equal(last, "a-100000")
   })
 })
 
 describe("belfry import crontab", () => {
-  test("shows, writes a configuration that starts, and makes the schedules; the crontab stays", async () => {
+  test("prints the jobs, writes a configuration and creates the schedules; the crontab is not changed", async () => {
     const shell = terminal()
     const path = shell.write("cron.txt", TEXT)
 
@@ -241,7 +241,7 @@ describe("belfry import crontab", () => {
     assert.match(plain, /output goes to the run's log; overlap: skip \(flock\)/)
   })
 
-  test("--comment-out prints the crontab with the imported lines switched off", async () => {
+  test("--comment-out prints the crontab with the imported lines commented out", async () => {
     const shell = terminal()
     shell.input = "# a\n0 3 * * * /opt/a.sh\n@reboot /opt/b.sh\n"
 

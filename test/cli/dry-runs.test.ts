@@ -6,8 +6,8 @@ import { type Terminal, terminal } from "./support.ts"
 
 const SOURCE = new URL("../../src/index.ts", import.meta.url)
 
-/** A task whose payload is `{ n }`, a number; a schedule of it, with a run that was cancelled and one that waits. */
-async function withPicky(): Promise<Terminal> {
+/** A task with the payload `{ n }`, a number. Its schedule has a cancelled run and a pending run. */
+async function withStrictTask(): Promise<Terminal> {
   const shell = terminal()
   shell.write(
     "belfry.config.mjs",
@@ -51,9 +51,9 @@ const REFUSED: readonly (readonly string[])[] = [
   ["apply", "-f", "needs.yaml"],
 ]
 
-describe("what a command refuses, its dry run refuses too, with the same words", () => {
+describe("a dry run is refused with the same message and exit code as the command", () => {
   test.each(REFUSED.map((argv) => [argv.join(" "), argv] as const))("%s", async (_title, argv) => {
-    const shell = await withPicky()
+    const shell = await withStrictTask()
     shell.write("needs.yaml", NEEDS)
     const [, cancelled] = await shell.json<RunView[]>("run", "list")
     const words = argv.map((word) => (word === "CANCELLED" ? cancelled!.id : word))
@@ -75,7 +75,7 @@ const NEEDS = `
 `
 
 test("apply changes nothing if one of the schedules would be refused", async () => {
-  const shell = await withPicky()
+  const shell = await withStrictTask()
   const before = await contents(shell)
 
   for (const [text, why] of [

@@ -15,7 +15,7 @@ const each = (id: string, command: string, tags: string[] = []) => ({
   ...{ id, task: "command", cron: "0 0 1 1 *", payload: { command }, tags, retry: { attempts: 1 } },
 })
 
-/** A program with two schedules, each of which has run once, and then stopped. */
+/** A folder where a program with two schedules has run, triggered each once, and stopped. */
 async function withHistory(): Promise<Terminal> {
   const shell = terminal()
   const schedules = [each("greeting", "hello", ["nice"]), each("broken", "bad")]
@@ -28,15 +28,15 @@ async function withHistory(): Promise<Terminal> {
   return shell
 }
 
-/** Says that a worker is there; nobody says so again. */
-async function heardOf(shell: Terminal, id: string): Promise<void> {
+/** Writes a single heartbeat of a worker. */
+async function writeHeartbeat(shell: Terminal, id: string): Promise<void> {
   const store = sqlite(join(shell.folder, "belfry.db"))
   await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }), nextInMs: 110 }))
   await store.close()
 }
 
 describe("logs", () => {
-  test("the lines of many runs in the order they were written, each with whose it is", async () => {
+  test("prints the lines of many runs in the order they were written, each with its schedule", async () => {
     const shell = await withHistory()
 
     const all = await shell.run("logs")
@@ -54,7 +54,7 @@ describe("logs", () => {
     assert.equal(none.code, 3)
   })
 
-  test("-f goes on with what runs write later", async () => {
+  test("-f prints the lines that are written later", async () => {
     const shell = await withHistory()
     const following = shell.run("logs", "-f", "--schedule", "greeting")
     await shell.shows(/greeting +2[^\n]*hello/)
@@ -69,7 +69,7 @@ describe("logs", () => {
     assert.equal(shown.match(/hello \\x1b/g)?.length, 1)
   })
 
-  test("run logs --since leaves out what is older", async () => {
+  test("run logs --since leaves out older lines", async () => {
     const shell = await withHistory()
     const [run] = await shell.json<RunView[]>("run", "list", "--schedule", "broken")
 
@@ -85,7 +85,7 @@ interface Stat {
   readonly duration: { readonly p50Ms: number | null }
 }
 
-test("stats count what became of runs, and how long they took: by task, by schedule, or over time", async () => {
+test("stats prints counts and durations by task, by schedule, or over time", async () => {
   const shell = await withHistory()
   const counted = async (...argv: readonly string[]) =>
     (await shell.json<Stat[]>("stats", ...argv)).map(({ name, succeeded, failed }) => [
@@ -112,19 +112,19 @@ test("stats count what became of runs, and how long they took: by task, by sched
 })
 
 describe("task run", () => {
-  test("makes a run without a schedule; the same id again doesn't, and a held key is a conflict", async () => {
+  test("creates a run without a schedule; a second run with the same id is not created, and a held key is a conflict", async () => {
     const shell = await withHistory()
     const run = (...rest: string[]) =>
       shell.run("task", "run", "command", "--payload", '{"command":"hello"}', "-o", "name", ...rest)
 
-    const made = await run("--id", "once", "--key", "one")
+    const created = await run("--id", "once", "--key", "one")
     const again = await run("--id", "once")
     const held = await run("--key", "one")
     const refused = await shell.run("task", "run", "command", "--payload", '{"command":"rm"}')
     const unknown = await shell.run("task", "run", "nobody", "--dry-run")
 
-    assert.deepEqual([made.out, again.out], ["once\n", "once\n"])
-    assert.match(again.err, /a run of that id already/)
+    assert.deepEqual([created.out, again.out], ["once\n", "once\n"])
+    assert.match(again.err, /A run with this id already exists/)
     assert.deepEqual([held.code, refused.code, unknown.code], [5, 6, 0])
     assert.match(unknown.err, /No worker offers "nobody" now/)
     assert.equal((await shell.json<RunView[]>("run", "list")).length, 3)
@@ -132,11 +132,11 @@ describe("task run", () => {
 })
 
 describe("workers", () => {
-  test("one that isn't heard of any more is silent, for how long is said, and it offers nothing", async () => {
+  test("a worker without a current heartbeat is shown as silent, with the time, and offers no tasks", async () => {
     const shell = terminal({ isTerminal: true })
     shell.write("belfry.config.json", JSON.stringify({ lease: "100ms", pollInterval: "10ms" }))
     await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
-    await heardOf(shell, "dead-one")
+    await writeHeartbeat(shell, "dead-one")
     await new Promise((resolve) => setTimeout(resolve, 150))
 
     const list = await shell.run("worker", "list")
@@ -148,18 +148,18 @@ describe("workers", () => {
     assert.match(list.out, /dead-one +silent for \d/)
     assert.match(
       doctor.out,
-      /! workers +none is online: nothing performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
+      /! workers +no worker is online, so no runs are performed[\s\S]*! silent workers +1, such as dead-one: silent for/,
     )
     assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
     assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)
     assert.match(occurrences.err, /No worker is online/)
   })
 
-  test("worker get takes the beginning of an id, and an unknown one is not found", async () => {
+  test("worker get accepts the beginning of an id, and an unknown id is not found", async () => {
     const shell = terminal()
     await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
-    await heardOf(shell, "host:1:abc")
-    await heardOf(shell, "host:2:def")
+    await writeHeartbeat(shell, "host:1:abc")
+    await writeHeartbeat(shell, "host:2:def")
 
     const worker = await shell.json<WorkerView & { runs: string[] }>("worker", "get", "host:2")
 
@@ -177,7 +177,7 @@ describe("schedule edit", () => {
   }
   const get = (shell: Terminal) => shell.json<ScheduleView>("schedule", "get", "nightly")
 
-  test("what the editor leaves is stored once it is confirmed", async () => {
+  test("the edited text is stored after confirmation", async () => {
     const shell = await withNightly()
     shell.edits = [(text) => text.replace("30 2", "0 4").replace(/ *timeout.*\n/, "")]
     shell.answers = ["y"]
@@ -193,22 +193,22 @@ describe("schedule edit", () => {
     assert.deepEqual([when, timeoutMs, revision], ["0 4 * * *", null, 2])
   })
 
-  test("a mistake is told and can be mended; giving up changes nothing", async () => {
+  test("a mistake is reported and can be corrected; giving up changes nothing", async () => {
     const shell = await withNightly()
     shell.edits = [(text) => text.replace("30 2", "30 25"), (text) => text.replace("30 25", "30 5")]
     shell.answers = ["", "y"]
-    const mended = await shell.run("schedule", "edit", "nightly")
+    const corrected = await shell.run("schedule", "edit", "nightly")
     shell.edits = [(text) => text.replace("id: nightly", "id: other")]
     shell.answers = ["n"]
-    const given = await shell.run("schedule", "edit", "nightly")
+    const givenUp = await shell.run("schedule", "edit", "nightly")
 
-    assert.equal(mended.code, 0, mended.err)
-    assert.match(mended.err, /Hour "25" is out of range/)
-    assert.equal(given.code, 6)
+    assert.equal(corrected.code, 0, corrected.err)
+    assert.match(corrected.err, /Hour "25" is out of range/)
+    assert.equal(givenUp.code, 6)
     assert.equal((await get(shell)).when, "30 5 * * *")
   })
 
-  test("with --yes nothing is asked: what changed is told when it has, and a mistake ends it", async () => {
+  test("with --yes no question is asked, the change is reported after it was made, and a mistake is an error", async () => {
     const shell = await withNightly()
     shell.edits = [(text) => text.replace("30 2", "0 4"), (text) => text.replace("0 4", "0 25")]
 
@@ -221,7 +221,7 @@ describe("schedule edit", () => {
     assert.deepEqual(shell.asked, [])
   })
 
-  test("somebody else's edit meanwhile is a conflict; nothing done changes nothing", async () => {
+  test("an edit by someone else in the meantime is a conflict; an unchanged text changes nothing", async () => {
     const shell = await withNightly()
     const store = join(shell.folder, "belfry.db")
     shell.edits = [
@@ -241,7 +241,7 @@ describe("schedule edit", () => {
   })
 })
 
-test("schedule list -w shows the rows, then each that changes", async () => {
+test("schedule list -w prints all rows, then each changed row", async () => {
   const shell = terminal()
   await shell.run("s", "create", "a", "--task", "t", "--every", "1h")
   await shell.run("s", "create", "b", "--task", "t", "--every", "1h")
@@ -257,20 +257,20 @@ test("schedule list -w shows the rows, then each that changes", async () => {
 })
 
 describe("init and config explain", () => {
-  test("init writes a configuration that starts, and never over another", async () => {
+  test("init writes a configuration, and never overwrites one", async () => {
     const shell = terminal()
 
     const dry = await shell.run("init", "--dry-run")
-    const isThere = existsSync(join(shell.folder, "belfry.config.mjs"))
-    const made = await shell.run("init")
+    const exists = existsSync(join(shell.folder, "belfry.config.mjs"))
+    const created = await shell.run("init")
     const again = await shell.run("init")
     shell.write("tsconfig.json", "{}")
 
-    assert.deepEqual([dry.code, isThere, made.out, again.code], [0, false, "belfry.config.mjs\n", 5])
+    assert.deepEqual([dry.code, exists, created.out, again.code], [0, false, "belfry.config.mjs\n", 5])
     assert.match(dry.out, /defineConfig/)
   })
 
-  test("the winner of each setting is named, and no password is shown", async () => {
+  test("config explain shows the source of each setting, and no password", async () => {
     const shell = terminal({ env: { BELFRY_STORE: "postgres://u:secret@h/db" } })
     shell.write("belfry.config.json", JSON.stringify({ store: "./x.db", lease: "5s", commands: COMMANDS }))
     const explain = async (...rest: string[]) =>
@@ -292,7 +292,7 @@ describe("init and config explain", () => {
 })
 
 describe("the journal", () => {
-  test("who did what, newest first, of all schedules or of one", async () => {
+  test("shows the changes of all schedules or of one, newest first", async () => {
     const shell = terminal({ isTerminal: true })
     await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
     await shell.run("s", "create", "other", "--task", "report", "--every", "1h")
@@ -304,7 +304,7 @@ describe("the journal", () => {
     const ann = await shell.run("journal", "--by", "ann", "-o", "tsv", "--no-headers")
     const none = await shell.run("journal", "nobody")
 
-    assert.match(all.out, /WHEN +WHAT +OF +BY +REASON +CHANGED/)
+    assert.match(all.out, /WHEN +ACTION +SUBJECT +BY +REASON +CHANGED/)
     assert.match(
       all.out,
       /resumed +schedule n[\s\S]*paused +schedule n +ann +holiday[\s\S]*created +schedule n/,
@@ -314,6 +314,6 @@ describe("the journal", () => {
       ["resumed", "paused", "created"],
     )
     assert.equal(ann.out.trim().split("\n").length, 1)
-    assert.match(none.err, /Nothing was done/)
+    assert.match(none.err, /No changes found/)
   })
 })

@@ -6,20 +6,20 @@ import type { Store } from "../../src/store/store.ts"
 import { gate } from "../support/fleet.ts"
 import { terminal } from "./support.ts"
 
-test("the last lines of a run that ends between two looks at its log are shown", async () => {
+test("the last lines of a run that ends between two reads of its log are printed", async () => {
   const { promise: isWatched, open: end } = gate()
   const task = defineTask({
     name: "task",
     async run({ log }) {
       await isWatched
-      log.info("the last words")
+      log.info("the last line")
     },
   })
   const store: Store = { ...memory(), close: async () => undefined }
   const scheduler = createScheduler({ store, tasks: [task], logger: silentLogger })
   await scheduler.start()
   const { runId } = await scheduler.enqueue(task)
-  // The run ends after its log was read for the first time, and before anything else is asked.
+  // The run ends after the first read of its log, and before any other read.
   let isFirst = true
   const watched: Store = {
     ...store,
@@ -37,5 +37,5 @@ test("the last lines of a run that ends between two looks at its log are shown",
   const { out } = await terminal({ openStore: () => watched }).run("run", "watch", runId)
   await scheduler.stop()
 
-  assert.match(out, /the last words\n✓ succeeded/)
+  assert.match(out, /the last line\n✓ succeeded/)
 })

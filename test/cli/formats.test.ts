@@ -4,7 +4,7 @@ import { FAR_AWAY } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
 describe("formats", () => {
-  test("csv quotes what it has to, wide shows more and cuts nothing", async () => {
+  test("csv quotes cells with commas; wide prints more columns and cuts nothing", async () => {
     const shell = terminal({ isTerminal: true, columns: 80 })
     await shell.run(
       "s",
@@ -27,7 +27,7 @@ describe("formats", () => {
     assert.match(wide.out, /OVERLAP +CATCH-UP +OWNER +TAGS +DESCRIPTION\n.* skip +once +- +x +d{90}\n/)
   })
 
-  test("--fields without JSON, and a field that isn't there, are refused", async () => {
+  test("--fields without JSON, and an unknown field, are refused", async () => {
     const shell = terminal()
     const create = ["schedule", "create", "a", "--task", "t", "--every", "1h"]
 
@@ -43,7 +43,7 @@ describe("formats", () => {
     assert.deepEqual(JSON.parse(known.out), [{ id: "a", "paused.reason": null }])
   })
 
-  test("--color goes before the environment", async () => {
+  test("--color takes precedence over the environment", async () => {
     const shell = terminal({ isTerminal: true })
     await shell.run("s", "create", "n", "--task", "t", "--every", "1h")
 
@@ -60,18 +60,18 @@ describe("formats", () => {
     assert.equal(wrong.code, 2)
   })
 
-  test("--verbose tells each call of the store beside the data", async () => {
+  test("--verbose prints each call of the store to standard error", async () => {
     const shell = terminal()
     await shell.run("s", "create", "n", "--task", "t", "--every", "1h")
 
     const { out, err } = await shell.run("s", "list", "--verbose", "-o", "name")
 
     assert.equal(out, "n\n")
-    assert.match(err, /store\.open [\d.]+ ms\n[\s\S]*store\.findSchedules [\d.]+ ms, 1 answered\n/)
+    assert.match(err, /store\.open [\d.]+ ms\n[\s\S]*store\.findSchedules [\d.]+ ms, 1 results\n/)
   })
 })
 
-test("schedules are exported as code and as a crontab that says what it can't hold", async () => {
+test("schedules are exported as code, and as a crontab with comments for the schedules it can't express", async () => {
   const shell = terminal()
   shell.write(
     "belfry.config.json",
@@ -120,7 +120,7 @@ test("schedules are exported as code and as a crontab that says what it can't ho
   )
   assert.match(crontab.out, /\n@daily curl -fsSg -o \/dev\/null 'https:\/\/example\.com\/\?a=1'\n/)
   assert.match(crontab.out, /# not in a crontab: its task is code/)
-  assert.match(crontab.out, /# not in a crontab: cron doesn't know L/)
+  assert.match(crontab.out, /# not in a crontab: cron does not support L/)
   assert.match(crontab.out, /# not in a crontab: an interval/)
   assert.deepEqual(
     back.map(({ cron, entry }) => [cron, entry.overlap]),
@@ -137,7 +137,7 @@ test("schedules are exported as code and as a crontab that says what it can't ho
 })
 
 describe("next", () => {
-  test("--ics is a calendar, its lines folded, for an expression and for a schedule without what is left out", async () => {
+  test("--ics prints a calendar with folded lines", async () => {
     const shell = terminal({ now: "2026-03-27T12:00:00Z" })
 
     const { out } = await shell.run("next", "30 2 * * *", "--tz", "Europe/Berlin", "-n", "2", "--ics")
@@ -153,7 +153,7 @@ describe("next", () => {
     assert.ok(out.split("\r\n").every((line) => Buffer.byteLength(line) <= 75))
   })
 
-  test("--schedule is about a stored one, with its skips; rules of its own are wrong usage", async () => {
+  test("--schedule shows a stored schedule with its skips, and excludes an expression and its rules", async () => {
     const shell = terminal()
     await shell.run("s", "create", "n", "--task", "t", "--cron", "0 9 * * *", ...FAR_AWAY)
     await shell.run("s", "skip", "n", "--reason", "holiday")
@@ -163,7 +163,7 @@ describe("next", () => {
     const wrong = await shell.run("next", "0 9 * * *", "--schedule", "n")
     const zone = await shell.run("next", "--schedule", "n", "--tz", "UTC")
 
-    assert.equal(next[0]!.note, "left out: holiday")
+    assert.equal(next[0]!.note, "skipped: holiday")
     assert.equal(calendar.out.match(/BEGIN:VEVENT/g)?.length, 1)
     assert.deepEqual([wrong.code, zone.code], [2, 2])
     assert.match(zone.err, /--timezone and --schedule exclude each other/)

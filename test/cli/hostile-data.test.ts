@@ -4,16 +4,16 @@ import { codeText } from "../../src/cli/printing/code-text.ts"
 import { formatCsv } from "../../src/cli/printing/table.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import { jsonLogger } from "../../src/runtime/logger.ts"
-import { holding } from "./holding.ts"
 import { terminal } from "./support.ts"
+import { holding } from "./terminal-on-store.ts"
 
-/** All lines that cron would act on. */
+/** All lines that cron would execute. */
 function jobsIn(crontab: string): readonly string[] {
   return crontab.split(/[\n\r]/).filter((line) => line !== "" && !line.startsWith("#"))
 }
 
 describe("export --format crontab", () => {
-  test.each<[what: string, schedule: Partial<Schedule>]>([
+  test.each<[title: string, schedule: Partial<Schedule>]>([
     ["an id", { id: "a\n* * * * * evil" }],
     ["a description", { id: "a", description: "b\r\n* * * * * evil" }],
     ["a task", { id: "a", task: "t\n* * * * * evil" }],
@@ -21,12 +21,15 @@ describe("export --format crontab", () => {
     ["a URL that is an option of curl", { id: "a", task: "http", payload: { url: "-Kevil" } }],
     ["a URL of a file", { id: "a", task: "http", payload: { url: "file:///evil" } }],
     ["a URL with a reference", { id: "a", task: "http", payload: { url: "https://a.test/{{env.evil}}" } }],
-    ["a command that every object has", { id: "a", task: "command", payload: { command: "constructor" } }],
+    [
+      "a command with the name of an object property",
+      { id: "a", task: "command", payload: { command: "constructor" } },
+    ],
     [
       "a time zone",
       { id: "a", task: "http", timezone: "UTC\n* * * * * evil", payload: { url: "https://a.test" } },
     ],
-  ])("%s writes no line of its own", async (_what, schedule) => {
+  ])("%s can't add a line to the crontab", async (_title, schedule) => {
     const shell = await holding(schedule)
 
     const { out } = await shell.run("export", "--format", "crontab")
@@ -35,7 +38,7 @@ describe("export --format crontab", () => {
     assert.deepEqual(jobsIn(out), [])
   })
 
-  test("the fields of an expression stand one blank apart", async () => {
+  test("the fields of an expression are separated by one blank", async () => {
     const triggers = [{ kind: "cron" as const, cron: "0\t7  * * *", dayMatch: "either" as const }]
     const shell = await holding({
       id: "a",
@@ -53,7 +56,7 @@ describe("export --format crontab", () => {
   })
 })
 
-test("a configuration as code holds every key and text as it is", async () => {
+test("a configuration as code keeps every key and text", async () => {
   const payload = JSON.parse(
     `{"__proto__": {"a": 1}, "b": "\`\${process.exit(1)}\`", "c": "\\n  \\"__proto__\\": 1 \\u2028 */"}`,
   )
@@ -85,7 +88,7 @@ describe("cells of a CSV", () => {
 })
 
 test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-  "%s is an unknown command, an unknown scheme and no shell",
+  "%s is an unknown command, an unknown scheme and an unknown shell",
   async (word) => {
     const shell = terminal()
 
@@ -101,7 +104,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
   },
 )
 
-test("a log line acts on no terminal, and means the same", () => {
+test("a log line has no control characters, and parses to the same text", () => {
   const lines: string[] = []
   const text = "a\u001b[2J\u009b31m\u202eb\u007f\u2066"
 
@@ -111,7 +114,7 @@ test("a log line acts on no terminal, and means the same", () => {
   assert.equal(JSON.parse(lines[0]!).message, text)
 })
 
-test("errors name what held a secret, and not the secret", async () => {
+test("errors don't contain secrets of the payload, the configuration or the address", async () => {
   const shell = terminal()
   const create = ["s", "create", "a", "--task", "t", "--every", "1h", "--payload"]
   shell.write("belfry.config.json", '{"store": 73577357, "sql": "73577357"}')
@@ -132,7 +135,7 @@ test("errors name what held a secret, and not the secret", async () => {
   }
 })
 
-test("a question shows what is stored as escapes", async () => {
+test("a question shows control characters of stored data as escapes", async () => {
   const shell = await holding({ id: "a\u001b[2J\u202eb", tags: ["team"] })
   shell.write("s.yaml", "[]")
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { type Terminal, terminal } from "./support.ts"
 
-/** As long as names get in practice, with runs whose ids are longer by a time or a uuid. */
+/** A long id, as in practice. Run ids are longer by a time or a UUID. */
 const LONG = "billing-nightly-reconciliation-eu-central-1"
 
 async function filled(columns: number): Promise<Terminal> {

@@ -5,12 +5,12 @@ import { type Terminal, terminal } from "./support.ts"
 export const NIGHTLY = ["--task", "report", "--cron", "30 2 * * *", "--tz", "Europe/Berlin"] as const
 
 /**
- * Its first occurrence is too far away to pass while a test runs, and no clock changes near it: what comes next doesn't
- * depend on the day and the hour of the test.
+ * The first occurrence is far in the future and not near a change of clocks, so that the next occurrences don't depend on the
+ * time of the test.
  */
 export const FAR_AWAY = ["--starts-at", "2090-06-01 00:00"] as const
 
-/** A terminal where the schedule "nightly" is stored. */
+/** A terminal with the stored schedule "nightly". */
 export async function withNightly(
   options?: Parameters<typeof terminal>[0],
   ...more: readonly string[]

@@ -9,7 +9,7 @@ import { terminal } from "./support.ts"
 describe("belfry next", () => {
   const BERLIN = ["30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28", "-n", "3"] as const
 
-  test("shows both clocks, what the change of clocks does, and warns", async () => {
+  test("shows both time zones and the effect of the change of clocks, and warns", async () => {
     const shell = terminal({ isTerminal: true, zone: "America/New_York", now: "2026-03-01T00:00:00Z" })
 
     const { out, err, code } = await shell.run("next", ...BERLIN)
@@ -29,16 +29,16 @@ describe("belfry next", () => {
     assert.match(err, /warning L04 {2}02:30 is skipped by the clock on Sun 29 Mar 2026/)
   })
 
-  test("tells which of two it is when the clock goes back", async () => {
+  test("notes the first and the second occurrence when the clock goes back", async () => {
     const shell = terminal({ isTerminal: true, now: "2026-10-01T00:00:00Z" })
     const range = ["30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-10-25", "-n", "3"]
 
     const { out } = await shell.run("next", ...range, "--dst-overlap", "both")
 
-    assert.match(out, /02:30 is shown twice, this is the first\n.*02:30 is shown twice, this is the second\n/)
+    assert.match(out, /02:30 occurs twice, this is the first\n.*02:30 occurs twice, this is the second\n/)
   })
 
-  test("is TSV in a pipe and JSON for programs", async () => {
+  test("prints TSV in a pipe, and JSON with --json", async () => {
     const shell = terminal({ now: "2026-03-01T00:00:00Z" })
 
     const tsv = await shell.run("next", ...BERLIN, "--no-headers")
@@ -54,7 +54,7 @@ describe("belfry next", () => {
     assert.deepEqual([names.out.split("\n")[2], names.err], ["2026-03-30T00:30:00Z", ""])
   })
 
-  test("counts between two times, wherever the expression stands", async () => {
+  test("counts between two times, with the expression in any position", async () => {
     const shell = terminal()
     const between = ["--between", "2026-01-01", "2026-12-31"]
 
@@ -63,7 +63,7 @@ describe("belfry next", () => {
   })
 })
 
-test("explain says the words and what is odd; lint exits by what it finds", async () => {
+test("explain prints the description and the lints; the exit code of lint depends on its findings", async () => {
   const shell = terminal({ now: "2026-03-01T00:00:00Z" })
 
   const explained = await shell.run("explain", "*/7 * * * *")
@@ -79,7 +79,7 @@ test("explain says the words and what is odd; lint exits by what it finds", asyn
   assert.match(never.out, /error BELFRY_CRON_NEVER/)
 })
 
-test("a choice about clock changes answers the lint about it; --ignore leaves any lint out", async () => {
+test("a dst option suppresses the lint about clock changes; --ignore suppresses any lint", async () => {
   const shell = terminal({ now: "2026-01-01T00:00:00Z" })
   const schedules = [
     {
@@ -93,7 +93,7 @@ test("a choice about clock changes answers the lint about it; --ignore leaves an
   shell.write("said.json", JSON.stringify({ schedules }))
   const berlin = ["30 2 * * *", "--tz", "Europe/Berlin"] as const
 
-  const silent = await shell.run("lint", ...berlin, "--strict")
+  const unset = await shell.run("lint", ...berlin, "--strict")
   const gap = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after")
   const both = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after", "--dst-overlap", "first")
   const file = await shell.run("lint", "-f", "said.json", "--strict")
@@ -103,14 +103,14 @@ test("a choice about clock changes answers the lint about it; --ignore leaves an
   await shell.run("schedule", "create", "chosen", "--task", "t", "--cron", ...berlin, "--dst-gap", "skip")
   const doctor = await shell.run("doctor", "--ignore", "L05")
 
-  assert.match(silent.out, /L04[\s\S]*L05/)
+  assert.match(unset.out, /L04[\s\S]*L05/)
   assert.doesNotMatch(gap.out, /L04/)
   assert.match(gap.out, /L05/)
-  assert.deepEqual([silent.code, both.code, file.code, ignored.code, wrong.code], [6, 0, 0, 0, 2])
-  assert.match(doctor.out, /! lints +nightly may not do what was meant \(L04\)/)
+  assert.deepEqual([unset.code, both.code, file.code, ignored.code, wrong.code], [6, 0, 0, 0, 2])
+  assert.match(doctor.out, /! lints +nightly may contain mistakes \(L04\)/)
 })
 
-test("lint reads files of schedules", async () => {
+test("lint checks files of schedules", async () => {
   const shell = terminal()
   shell.write(
     "s.yaml",
@@ -138,7 +138,7 @@ describe("help", () => {
     }
   })
 
-  test("help fits 80 columns, and an example that is broken is still one command", async () => {
+  test("help fits 80 columns, and an example on several lines is still one command", async () => {
     const shell = terminal({ isTerminal: true, columns: 80 })
     const all = [
       [],
@@ -155,11 +155,13 @@ describe("help", () => {
     assert.match(out, /\$ belfry schedule create ping --task http --every 5m \\\n +--payload '/)
   })
 
-  test("speaks plainly: help, remedies and settings have no words that need a translation", () => {
+  test("help, remedies and settings have no unusual words", () => {
     const remedies = Object.values(ERRORS).map(({ remedy }) => remedy)
-    const settings = Object.values(SETTINGS).map(({ words }) => words)
+    const settings = Object.values(SETTINGS).map(({ description }) => description)
     const help = COMMANDS.map((spec) => JSON.stringify(spec))
-    const shared = [...STORE_OPTIONS, ...RECORD_OPTIONS, ...COMMON_OPTIONS].map(({ words }) => words)
+    const shared = [...STORE_OPTIONS, ...RECORD_OPTIONS, ...COMMON_OPTIONS].map(
+      ({ description }) => description,
+    )
     for (const text of [...remedies, ...settings, ...help, ...shared])
       assert.doesNotMatch(text, /\bmend\b|unless said|\btold\b|\bnobody\b|\bwhoever\b/i)
   })
@@ -182,14 +184,14 @@ describe("help", () => {
     assert.equal(await zone("--timezone"), await zone("--tz"))
   })
 
-  test("the program alone lists every command", async () => {
+  test("without arguments the program lists every command", async () => {
     const { out, code } = await terminal().run()
 
     assert.equal(code, 0)
     for (const { name } of COMMANDS) assert.match(out, new RegExp(`^  ${name}[ \n]`, "m"))
   })
 
-  test("a group alone shows its commands, and that was wrong usage", async () => {
+  test("a group without a command prints its commands and exits 2", async () => {
     const { err, code } = await terminal().run("schedule")
 
     assert.equal(code, 2)
@@ -198,7 +200,7 @@ describe("help", () => {
 })
 
 test.each(["bash", "zsh", "fish"])(
-  "completion for %s names every command and asks for keys",
+  "the completion script for %s has every command and lists ids",
   async (shell) => {
     const { out, code } = await terminal().run("completion", shell)
 

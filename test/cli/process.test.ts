@@ -7,14 +7,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, type TestContext, test } from "vitest"
 
-/** The real program, in processes of its own. */
+/** Runs the real program in separate processes. */
 describe.concurrent("the program", () => {
-  test("kill -9 in the middle loses nothing: the next start takes the run over", async (context) => {
-    const { belfry, slowIsQuick } = place(context)
+  test("after kill -9 during a run, the next start takes the run over", async (context) => {
+    const { belfry, slowIsQuick } = folderWithSlowTask(context)
     const first = belfry("start")
-    await first.says(/Ctrl-C stops it/)
+    await first.prints(/Ctrl-C stops it/)
     const { out } = await belfry("schedule", "trigger", "slow", "-o", "name").ended
-    await first.says(/started {4}slow\+/)
+    await first.prints(/started {4}slow\+/)
 
     first.child.kill("SIGKILL")
     await first.ended
@@ -29,24 +29,24 @@ describe.concurrent("the program", () => {
     assert.equal(ended.code, 0, ended.err)
   })
 
-  test("a second signal doesn't wait", async (context) => {
-    const { belfry } = place(context)
+  test("a second signal ends the program at once", async (context) => {
+    const { belfry } = folderWithSlowTask(context)
     const program = belfry("start", "--stop-timeout", "1h")
-    await program.says(/Ctrl-C stops it/)
+    await program.prints(/Ctrl-C stops it/)
     await belfry("schedule", "trigger", "slow").ended
-    await program.says(/started {4}slow\+/)
+    await program.prints(/started {4}slow\+/)
 
     program.child.kill("SIGINT")
-    await program.says(/stopping/)
+    await program.prints(/stopping/)
     program.child.kill("SIGINT")
 
     assert.equal((await program.ended).code, 130)
   })
 
-  test("a reader that goes away stops it gracefully: no worker is left behind", async (context) => {
-    const { belfry } = place(context)
+  test("a closed pipe stops the program gracefully, without a worker left in the store", async (context) => {
+    const { belfry } = folderWithSlowTask(context)
     const program = belfry("start", "--stop-timeout", "100ms")
-    await program.says(/Ctrl-C stops it/)
+    await program.prints(/Ctrl-C stops it/)
     program.child.stdout.destroy()
     await belfry("schedule", "trigger", "slow").ended
 
@@ -60,17 +60,17 @@ describe.concurrent("the program", () => {
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A folder with a schedule whose command takes longer than any test, and the program working there. */
-function place({ onTestFinished }: TestContext) {
+/** A folder with a schedule whose command takes longer than any test, and a function that runs the program in it. */
+function folderWithSlowTask({ onTestFinished }: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "belfry-process-"))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const commands = { slow: { argv: ["sh", "-c", `test -e ${folder}/quick || sleep 10000`] } }
   const schedules = [{ id: "slow", task: "command", cron: "0 0 1 1 *", payload: { command: "slow" } }]
-  // Whoever takes a run over waits for the end of this lease.
+  // The next worker waits for the end of this lease.
   writeFileSync(join(folder, "belfry.config.json"), JSON.stringify({ commands, schedules, lease: "2s" }))
 
   const belfry = (...argv: string[]) => {
-    // `tsx` is found from the project's folder; the program works in the folder that the environment names.
+    // The working directory is the project, so that `tsx` is found. The environment names the test folder.
     const child = spawn(process.execPath, ["--import", "tsx", "src/cli.ts", ...argv], {
       cwd: ROOT,
       env: {
@@ -88,16 +88,16 @@ function place({ onTestFinished }: TestContext) {
       err += data
     })
     const ended = once(child, "close").then(([code, signal]) => ({ code, signal, out, err }))
-    const says = (pattern: RegExp) =>
+    const prints = (pattern: RegExp) =>
       new Promise<void>((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           if (pattern.test(out + err)) resolve()
         }
-        look()
-        for (const stream of [child.stdout, child.stderr]) stream.on("data", look)
-        child.once("close", () => reject(new Error(`${pattern} was never said in:\n${out}${err}`)))
+        check()
+        for (const stream of [child.stdout, child.stderr]) stream.on("data", check)
+        child.once("close", () => reject(new Error(`${pattern} was never printed in:\n${out}${err}`)))
       })
-    return { child, ended, says }
+    return { child, ended, prints }
   }
   return { belfry, slowIsQuick: () => writeFileSync(join(folder, "quick"), "") }
 }

@@ -4,10 +4,10 @@ import { test } from "vitest"
 import { REFERENCE, renderReference } from "../../scripts/cli-reference.ts"
 import { CONFIG_REFERENCE, renderConfigReference } from "../../scripts/config-reference.ts"
 
-test("docs/reference/configuration.md is what the table of settings says (npx tsx scripts/config-reference.ts writes it)", () => {
+test("docs/reference/configuration.md is current (npx tsx scripts/config-reference.ts generates it)", () => {
   assert.equal(readFileSync(CONFIG_REFERENCE, "utf8"), renderConfigReference())
 })
 
-test("docs/reference/cli.md is what the table of commands says (npx tsx scripts/cli-reference.ts writes it)", () => {
+test("docs/reference/cli.md is current (npx tsx scripts/cli-reference.ts generates it)", () => {
   assert.equal(readFileSync(REFERENCE, "utf8"), renderReference())
 })

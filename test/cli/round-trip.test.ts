@@ -4,7 +4,7 @@ import type { ScheduleEntry } from "../../src/config.ts"
 import type { ScheduleOptions } from "../../src/core/options.ts"
 import { terminal } from "./support.ts"
 
-/** Every option but those that say when, with a value that is not its default. */
+/** Every option except the triggers, with a value that is not the default. */
 const EVERYTHING: Required<
   Omit<ScheduleOptions, "cron" | "dayMatch" | "every" | "anchor" | "at" | "in" | "triggers">
 > = {
@@ -43,7 +43,7 @@ const SCHEDULES: readonly ScheduleEntry[] = [
   { id: "0x10", task: "t", cron: "0 0 1 1 *", catchUp: "none", overlap: "allow", payload: false },
 ]
 
-describe("what is applied, exported and compared is the same", () => {
+describe("schedules that are applied and exported again don't differ", () => {
   test.each(["yaml", "json"])("as %s", async (format) => {
     const shell = terminal()
     shell.write("s.json", JSON.stringify({ schedules: SCHEDULES }))
@@ -59,13 +59,13 @@ describe("what is applied, exported and compared is the same", () => {
     await elsewhere.run("apply", "-f", "-")
 
     assert.deepEqual([exported.code, exported.err], [0, ""])
-    assert.deepEqual([there.code, there.out], [0, "ID\tACTION\tWHAT\n"])
-    assert.deepEqual([given.code, given.out], [0, "ID\tACTION\tWHAT\n"])
+    assert.deepEqual([there.code, there.out], [0, "ID\tACTION\tDETAILS\n"])
+    assert.deepEqual([given.code, given.out], [0, "ID\tACTION\tDETAILS\n"])
     assert.equal((await elsewhere.run("export", "--format", format)).out, exported.out)
   })
 })
 
-test("what is applied over something else is the same afterwards", async () => {
+test("schedules that replace other definitions don't differ afterwards", async () => {
   const shell = terminal()
   const turned = SCHEDULES.map((entry, index) => {
     const { id: _id, task: _task, ...other } = SCHEDULES[(index + 1) % SCHEDULES.length]!
@@ -81,7 +81,7 @@ test("what is applied over something else is the same afterwards", async () => {
   assert.equal((await shell.run("diff", "-f", "b.json")).code, 0)
 })
 
-test("schedules of code are compared, too: the same is no difference", async () => {
+test("diff compares schedules declared in code, and equal ones don't differ", async () => {
   const shell = terminal()
   const declared = [{ id: "a", task: "http", every: "1h", payload: { url: "https://example.com" } }]
   shell.write("belfry.config.json", JSON.stringify({ owner: "app", schedules: declared }))

@@ -6,7 +6,7 @@ import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import { sqlite } from "../../src/sqlite.ts"
 import { type Terminal, terminal } from "./support.ts"
 
-/** Three failed runs of `report`, made by a worker that came and went. */
+/** Three failed runs of `report`. Their worker is stopped. */
 async function withFailures(
   options?: Parameters<typeof terminal>[0],
   overlap: "allow" | "skip" = "allow",
@@ -37,7 +37,7 @@ async function withFailures(
 const states = async (shell: Terminal) =>
   (await shell.json<RunView[]>("run", "list")).map(({ state }) => state)
 
-test("schedule list --status failing shows those whose last run failed", async () => {
+test("schedule list --status failing shows the schedules whose last run failed", async () => {
   const shell = await withFailures()
   await shell.run("s", "create", "fine", "--task", "report", "--every", "1h")
 
@@ -50,7 +50,7 @@ test("schedule list --status failing shows those whose last run failed", async (
 })
 
 describe("run list by filter", () => {
-  test("keeps to a time, a worker or a parent", async () => {
+  test("filters by time, worker and parent", async () => {
     const shell = await withFailures()
     const listed = async (...flags: string[]) => (await shell.json<RunView[]>("run", "list", ...flags)).length
 
@@ -62,7 +62,7 @@ describe("run list by filter", () => {
 })
 
 describe("run retry and cancel by filter", () => {
-  test("a dry run says which, and changes nothing", async () => {
+  test("a dry run lists the runs, and changes nothing", async () => {
     const shell = await withFailures()
 
     const dry = await shell.run("run", "retry", "--error", "econnreset", "--dry-run", "--no-headers")
@@ -73,7 +73,7 @@ describe("run retry and cancel by filter", () => {
     assert.deepEqual(await states(shell), ["failed", "failed", "failed"])
   })
 
-  test("without a terminal it needs --yes; then all that were found are retried, and cancelled", async () => {
+  test("without a terminal --yes is required; then all matching runs are retried, or cancelled", async () => {
     const shell = await withFailures()
 
     const unasked = await shell.run("run", "retry", "--since", "1h")
@@ -89,7 +89,7 @@ describe("run retry and cancel by filter", () => {
     assert.deepEqual((await states(shell)).sort(), ["cancelled", "cancelled", "pending"])
   })
 
-  test("on a terminal it shows them and asks, also for a single one", async () => {
+  test("on a terminal the runs are listed and a confirmation is needed, also for a single run", async () => {
     const shell = await withFailures({ isTerminal: true })
     shell.answers = ["n", "y"]
 
@@ -102,20 +102,20 @@ describe("run retry and cancel by filter", () => {
   })
 
   test.each([
-    [["run", "retry"], 2, /No run was named/],
-    [["run", "retry", "--status", "succeeded"], 6, /runs that are succeeded can't be tried again/],
+    [["run", "retry"], 2, /No run was given/],
+    [["run", "retry", "--status", "succeeded"], 6, /runs that are succeeded can't be retried/],
     [["run", "cancel", "--status", "failed"], 6, /runs that are failed can't be cancelled/],
     [["run", "cancel", "nightly", "--task", "report"], 2, /exclude each other/],
-  ])("%j is wrong", async (argv, exit, what) => {
+  ])("%j is refused", async (argv, exit, message) => {
     const shell = await withFailures()
 
     const { code, err } = await shell.run(...argv)
 
     assert.equal(code, exit)
-    assert.match(err, what)
+    assert.match(err, message)
   })
 
-  test("those that moved meanwhile are told, the others are done, and the exit says conflict", async () => {
+  test("a run that changed in the meantime is reported, the other runs are changed, and the exit code is 5", async () => {
     const shell = await withFailures()
     const [first, second] = await shell.json<RunView[]>("run", "list")
     await shell.run("run", "retry", first!.id)
@@ -123,11 +123,11 @@ describe("run retry and cancel by filter", () => {
     const { code, out, err } = await shell.run("run", "retry", first!.id, second!.id, "--yes", "-o", "name")
 
     assert.equal(code, 5)
-    assert.match(err, /warning: Run ".*" is pending and can't be tried again/)
+    assert.match(err, /warning: Run ".*" is pending and can't be retried/)
     assert.equal(out, `${second!.id}\n`)
   })
 
-  test("where runs don't overlap one of a schedule is retried; each of the others is named with what is in its way", async () => {
+  test("with overlap skip only one run of a schedule is retried; the others are listed with the run that blocks them", async () => {
     const shell = await withFailures({}, "skip")
     const [newest, ...others] = await shell.json<RunView[]>("run", "list")
 
@@ -139,16 +139,19 @@ describe("run retry and cancel by filter", () => {
     for (const { id } of others)
       assert.ok(
         err.includes(
-          `Run "${id}" can't be tried again: ${newest!.id} isn't done, and runs of nightly don't overlap.`,
+          `Run "${id}" can't be retried: run ${newest!.id} has not finished, and runs of nightly don't overlap.`,
         ),
         err,
       )
-    assert.match(err, /1 of 3 runs retried, 2 not\. Where runs don't overlap, repeat this when/)
+    assert.match(
+      err,
+      /1 of 3 runs retried, 2 not\. An unfinished run blocks others\. Repeat the command when/,
+    )
     assert.equal(alone.code, 5)
-    assert.match(alone.err, /can't be tried again: .* isn't done/)
+    assert.match(alone.err, /can't be retried: .* has not finished/)
   })
 
-  test("ids may come from standard input", async () => {
+  test("ids can be read from standard input", async () => {
     const shell = await withFailures()
     shell.input = (await shell.run("run", "list", "-o", "name")).out
 
@@ -160,7 +163,7 @@ describe("run retry and cancel by filter", () => {
     assert.equal((await shell.run("run", "retry", "-", "--yes")).code, 2)
   })
 
-  test("with another payload it is a new run for the same occurrence", async () => {
+  test("retry with another payload creates a new run for the same occurrence", async () => {
     const shell = await withFailures()
     const [failed] = await shell.json<RunView[]>("run", "list")
 
@@ -183,7 +186,7 @@ describe("run retry and cancel by filter", () => {
 })
 
 describe("schedule trigger", () => {
-  test("--as-of says what it is for, in the schedule's zone; --overlap goes before the schedule's policy", async () => {
+  test("--as-of sets the scheduledFor in the schedule's zone; --overlap replaces the schedule's policy", async () => {
     const shell = terminal()
     await shell.run("s", "create", "n", "--task", "t", "--cron", "30 2 * * *", "--tz", "Europe/Berlin")
     const first = await shell.run("s", "trigger", "n", "--as-of", "2026-03-28 02:30", "-o", "name")
@@ -201,7 +204,7 @@ describe("schedule trigger", () => {
   })
 })
 
-test("schedule backfill --failed takes those whose run failed; two kinds at once are wrong usage", async () => {
+test("schedule backfill --failed selects the occurrences whose run failed, and excludes --all", async () => {
   const shell = await withFailures()
   await shell.run("s", "set", "nightly", "--cron", "0 0 * * *")
 
@@ -218,7 +221,7 @@ test("schedule backfill --failed takes those whose run failed; two kinds at once
   )
   const both = await shell.run("s", "backfill", "nightly", "--from", "-1d", "--failed", "--all")
 
-  assert.match(failed.err, /0 occurrences to backfill\. 5 didn't fail/)
+  assert.match(failed.err, /0 occurrences to backfill\. 5 did not fail/)
   assert.equal(both.code, 2)
   assert.match(both.err, /--failed and --all exclude each other/)
 })

@@ -13,7 +13,7 @@ function configWith(task: string): string {
 }
 
 describe("files", () => {
-  test("what is exported applies as no change, as YAML and as JSON", async () => {
+  test("an export applies without changes, as YAML and as JSON", async () => {
     const shell = await withNightly()
     await shell.run(
       "s",
@@ -36,7 +36,7 @@ describe("files", () => {
     assert.match((await shell.run("export", "--task", "http")).out, /every: 90s\n {4}timeout: 1m\n/)
   })
 
-  test("apply creates a schedule after those it depends on, whatever their order in the file", async () => {
+  test("apply creates a schedule after the schedules it depends on, in any order of the file", async () => {
     const shell = await withNightly()
     shell.input =
       "- {id: b, task: t, every: 5m, dependsOn: [{schedule: a, within: 1h}]}\n- {id: a, task: t, every: 5m}\n"
@@ -46,7 +46,7 @@ describe("files", () => {
     assert.equal(applied.code, 0, applied.err)
   })
 
-  test("files whose schedules wait for one another are refused whole, with the cycle", async () => {
+  test("files with a dependency cycle are refused, and the error has the cycle", async () => {
     const shell = await withNightly()
     shell.input =
       "- {id: a, task: t, every: 5m, dependsOn: [{schedule: b, within: 1h}]}\n- {id: b, task: t, every: 5m, dependsOn: [{schedule: a, within: 1h}]}\n"
@@ -83,7 +83,7 @@ describe("files", () => {
     assert.equal((await getSchedule(shell)).timezone, "UTC")
   })
 
-  test("a step that fails is told with its reason, and the others are done", async () => {
+  test("a failed step is reported with its reason, and the other steps are done", async () => {
     const store: Store = { ...memory(), close: async () => undefined }
     const broken: Store = {
       ...store,
@@ -96,11 +96,11 @@ describe("files", () => {
     const { code, out, err } = await shell.run("apply", "-f", "s.yaml", "--no-headers")
 
     assert.equal(code, 5)
-    assert.equal(out, 'a\tcreate\t\nb\tfailed\tcreate: There is a schedule "b" already.\nc\tcreate\t\n')
-    assert.match(err, /2 created, .* 1 failed\. What was done stays/)
+    assert.equal(out, 'a\tcreate\t\nb\tfailed\tcreate: Schedule "b" already exists.\nc\tcreate\t\n')
+    assert.match(err, /2 created, .* 1 failed\. The other changes were made/)
   })
 
-  test("when the store goes away it says what was done and what was not", async () => {
+  test("if the store becomes unavailable, apply reports which steps were done and which were not", async () => {
     const store: Store = { ...memory(), close: async () => undefined }
     const gone: Store = {
       ...store,
@@ -115,7 +115,7 @@ describe("files", () => {
     const { code, out } = await shell.run("apply", "-f", "s.yaml", "--no-headers")
 
     assert.equal(code, 7)
-    assert.equal(out, "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tthe store is away\n")
+    assert.equal(out, "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tthe store is unavailable\n")
   })
 
   test.each([
@@ -149,7 +149,7 @@ describe("files", () => {
     [["apply", "-f", "s.yaml"]],
     [["s", "create", "b", "--task", "picky", "--every", "1h", "--dry-run"]],
     [["s", "set", "old", "--payload", "null", "--dry-run"]],
-  ])("%j asks the task itself what keeps a run from succeeding", async (argv) => {
+  ])("%j lets the task examine the payload", async (argv) => {
     const shell = terminal()
     await shell.run("s", "create", "old", "--task", "picky", "--every", "1h")
     shell.write(
@@ -165,7 +165,7 @@ describe("files", () => {
     assert.equal((await shell.run("s", "list", "-o", "name")).out, "old\n")
   })
 
-  test("a payload that is stored already, for a task that takes none by now, is the same", async () => {
+  test("a stored payload for a task that no longer takes a payload is no difference", async () => {
     const shell = terminal()
     await shell.run("s", "create", "old", "--task", "bare", "--every", "1h", "--payload", '{"a":1}')
     shell.write("belfry.config.mjs", configWith("name: 'bare'"))
@@ -188,7 +188,7 @@ describe("files", () => {
     [["diff", "-f", "s.yaml"]],
     [["s", "create", "b", "--task", "http", "--every", "1h", "--payload", "{}", "--dry-run"]],
     [["s", "set", "ping", "--payload", '{"url":1}', "--dry-run"]],
-  ])("%j checks the payload by the task's schema, and changes nothing", async (argv) => {
+  ])("%j refuses a payload that is invalid by the task's schema, and changes nothing", async (argv) => {
     const shell = terminal()
     const url = "https://example.com"
     await shell.run("s", "create", "ping", "--task", "http", "--every", "1h", "--payload", `{"url":"${url}"}`)
@@ -207,18 +207,18 @@ describe("files", () => {
   test.each([
     ["schedules: [", 6, /can't be read/],
     ["schedules:\n  - task: t\n", 6, /has no id/],
-    ["hello: there", 6, /holds no schedules/],
+    ["hello: there", 6, /contains no schedules/],
     ["- {id: a, task: t, every: 5m}\n- {id: a, task: t, every: 6m}", 6, /again in/],
     ["- {id: a, task: t, evry: 5m}", 6, /evry is not an option/],
     ["- {id: a, task: t, every: 5m}\n- {id: b, task: t, cron: 0 25 * * *}", 6, /Hour "25"/],
-  ])("a bad file changes nothing: %s", async (text, code, what) => {
+  ])("a bad file changes nothing: %s", async (text, code, message) => {
     const shell = await withNightly()
     shell.write("s.yaml", text)
 
     const answer = await shell.run("apply", "-f", "s.yaml")
 
     assert.equal(answer.code, code, answer.err)
-    assert.match(answer.err, what)
+    assert.match(answer.err, message)
     assert.equal((await shell.json<object[]>("schedule", "list")).length, 1)
   })
 })

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import { FAR_AWAY, getSchedule, withNightly } from "./nightly.ts"
 
 describe("steering", () => {
-  test("pause and resume, with why, who and until when", async () => {
+  test("pause stores the reason, the author and the end; resume ends the pause", async () => {
     const shell = await withNightly()
 
     await shell.run("schedule", "pause", "nightly", "--reason", "moving", "--until", "+2d")
@@ -15,7 +15,7 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
-  test("a hint to another command names the schedule it needs", async () => {
+  test("a hint with another command contains the id of the schedule", async () => {
     const shell = await withNightly({ isTerminal: true }, ...FAR_AWAY)
 
     const none = await shell.run("schedule", "occurrences", "nightly")
@@ -25,7 +25,7 @@ describe("steering", () => {
     for (const { err } of [none, restore, skip]) assert.match(err, /belfry schedule next nightly$/m)
   })
 
-  test("resume --all shows what it resumed, and nothing else", async () => {
+  test("resume --all shows only the resumed schedules", async () => {
     const shell = await withNightly()
     await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")
     await shell.run("schedule", "pause", "nightly")
@@ -36,7 +36,7 @@ describe("steering", () => {
     assert.deepEqual([resumed.code, resumed.out, again.code, again.out], [0, "nightly\n", 0, ""])
   })
 
-  test("skip, move and restore one occurrence, named in the schedule's zone", async () => {
+  test("skip, move and restore change one occurrence, given in the schedule's zone", async () => {
     const shell = await withNightly({}, ...FAR_AWAY)
     const next = () =>
       shell.json<{ scheduledFor: string; isSkipped: boolean; note: string | null }[]>(
@@ -60,13 +60,13 @@ describe("steering", () => {
     )
 
     assert.equal(skipped.code, 0, skipped.err)
-    assert.deepEqual([first!.isSkipped, first!.note], [true, "left out: holiday"])
+    assert.deepEqual([first!.isSkipped, first!.note], [true, "skipped: holiday"])
     assert.equal(restored!.isSkipped, false)
     assert.equal(moved.code, 0, moved.err)
     assert.match((await next())[0]!.note!, /^moved from .* 02:30/)
   })
 
-  test("an unknown key suggests the nearest one, and nothing is changed", async () => {
+  test("an unknown id suggests the most similar one, and nothing is changed", async () => {
     const shell = await withNightly()
 
     const { code, err } = await shell.run("schedule", "pause", "nightly", "nigthly")
@@ -76,7 +76,7 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
-  test("Ctrl-C at a question ends the program without a word, and nothing is changed", async () => {
+  test("Ctrl-C at a question ends the program without a message, and nothing is changed", async () => {
     const shell = await withNightly({ isTerminal: true })
     shell.answers = ["\u0003"]
 
@@ -86,7 +86,7 @@ describe("steering", () => {
     assert.equal((await shell.run("schedule", "get", "nightly")).code, 0)
   })
 
-  test("delete asks on a terminal, and needs --yes elsewhere", async () => {
+  test("delete asks on a terminal, and needs --yes without one", async () => {
     const shell = await withNightly()
     const seen = await withNightly({ isTerminal: true })
     seen.answers = ["n", "y"]
@@ -101,7 +101,7 @@ describe("steering", () => {
     assert.equal((await shell.run("schedule", "get", "nightly")).code, 3)
   })
 
-  test("backfill plans first, and makes runs once it is told to", async () => {
+  test("backfill --dry-run prints the plan, and --yes creates the runs", async () => {
     const shell = await withNightly()
     const backfill = (...rest: readonly string[]) => shell.run("schedule", "backfill", "nightly", ...rest)
     const days = ["--from", "2026-01-05", "--to", "2026-01-08", "--no-headers"]

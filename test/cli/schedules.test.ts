@@ -6,7 +6,7 @@ import { getSchedule, NIGHTLY, withNightly } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
 describe("schedule create", () => {
-  test("makes the store and the schedule, says the row and what may not be meant", async () => {
+  test("creates the store and the schedule, and prints the row and the lints", async () => {
     const shell = terminal()
 
     const { code, out, err } = await shell.run("schedule", "create", "nightly", ...NIGHTLY)
@@ -16,10 +16,10 @@ describe("schedule create", () => {
       out,
       /^ID\tSTATE\tTASK\tWHEN\tZONE\tNEXT\tLAST\nnightly\tnew\treport\t30 2 \* \* \*\tEurope\/Berlin\t2/,
     )
-    assert.match(err, /Made a new store: .*belfry\.db\nwarning L04/)
+    assert.match(err, /Created a new store: .*belfry\.db\nwarning L04/)
   })
 
-  test("takes every option, and times in the schedule's zone", async () => {
+  test("accepts every option, and reads times in the schedule's zone", async () => {
     const shell = terminal({ now: "2026-03-01T00:00:00Z" })
     const policies = [
       "--overlap",
@@ -75,7 +75,7 @@ describe("schedule create", () => {
     assert.equal(String(stored.startsAt), "2027-03-28T01:00:00.000Z")
   })
 
-  test("a key that is taken is a conflict; a payload the task refuses is invalid", async () => {
+  test("an id that is in use is a conflict; a payload that the task refuses is invalid", async () => {
     const shell = await withNightly()
 
     const taken = await shell.run("schedule", "create", "nightly", ...NIGHTLY)
@@ -97,7 +97,7 @@ describe("schedule create", () => {
     assert.equal((await shell.json<object[]>("schedule", "list")).length, 1)
   })
 
-  test("--dry-run changes nothing and makes no store", async () => {
+  test("--dry-run changes nothing and creates no store", async () => {
     const shell = terminal()
 
     const { code, err } = await shell.run("schedule", "create", "nightly", ...NIGHTLY, "--dry-run")
@@ -107,7 +107,7 @@ describe("schedule create", () => {
     assert.equal((await shell.run("schedule", "list")).code, 7)
   })
 
-  test("--paused never fires before it is resumed", async () => {
+  test("--paused creates the schedule paused", async () => {
     const shell = terminal()
 
     await shell.run("schedule", "create", "nightly", ...NIGHTLY, "--paused")
@@ -119,7 +119,7 @@ describe("schedule create", () => {
 })
 
 describe("schedule set", () => {
-  test("changes what is named and nothing else", async () => {
+  test("changes only the given options", async () => {
     const shell = await withNightly()
 
     const { err } = await shell.run("schedule", "set", "nightly", "--timeout", "10m", "--description", "x")
@@ -134,7 +134,7 @@ describe("schedule set", () => {
     )
   })
 
-  test("a revision that is no longer the newest is a conflict", async () => {
+  test("an old revision is a conflict", async () => {
     const shell = await withNightly()
     await shell.run("schedule", "set", "nightly", "--description", "x")
 
@@ -154,7 +154,7 @@ describe("schedule set", () => {
     assert.equal((await getSchedule(shell)).description, "x")
   })
 
-  test("nothing named is wrong usage; a dry run says the fields", async () => {
+  test("no option is invalid usage; a dry run prints the changes", async () => {
     const shell = await withNightly()
 
     assert.equal((await shell.run("schedule", "set", "nightly")).code, 2)
@@ -165,7 +165,7 @@ describe("schedule set", () => {
     assert.equal((await getSchedule(shell)).revision, 1)
   })
 
-  test("a schedule that code declares: the change is said to override the code", async () => {
+  test("a change of a schedule declared in code prints that it overrides the code", async () => {
     const shell = terminal()
     const declared = [
       { id: "nightly", task: "http", cron: "0 2 * * *", payload: { url: "https://example.com" } },
@@ -183,7 +183,7 @@ describe("schedule set", () => {
   })
 })
 
-test("control characters in stored data never reach a terminal", async () => {
+test("control characters in stored data are never printed to a terminal", async () => {
   const shell = terminal({ isTerminal: true })
   await shell.run(
     "s",
@@ -237,7 +237,7 @@ test("control characters in stored data never reach a terminal", async () => {
   }
 })
 
-/** As another program may write it: the command line refuses such a name. */
+/** Writes the name to the store directly, because the command line refuses it. */
 async function renameTask({ folder }: { folder: string }, id: string, task: string): Promise<void> {
   const store = sqlite(join(folder, "belfry.db"))
   const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
@@ -245,7 +245,7 @@ async function renameTask({ folder }: { folder: string }, id: string, task: stri
   await store.close()
 }
 
-test("schedule list finds by text, by state and by how soon; schedule set may name another task", async () => {
+test("schedule list filters by text, state and next run; schedule set can change the task", async () => {
   const shell = terminal()
   await shell.run(
     "s",

@@ -4,7 +4,7 @@ import type { RunSummaryView, RunView, ScheduleView } from "../../src/index.ts"
 import { terminal } from "./support.ts"
 
 describe("migrate", () => {
-  test("says the schema's number before and after, and only up changes anything", async () => {
+  test("prints the schema number before and after, and only up changes the store", async () => {
     const shell = terminal()
 
     const before = await shell.json<{ schema: number; known: number }>("migrate", "status")
@@ -13,8 +13,8 @@ describe("migrate", () => {
     const after = await shell.json<{ schema: number; isCurrent: boolean }>("migrate", "status")
 
     assert.deepEqual([before.schema, plan.code], [0, 1])
-    assert.match(plan.out, /no schema yet; it would be made at schema \d+/)
-    assert.match(made.out, /was made at schema \d+; \d+ ms/)
+    assert.match(plan.out, /no schema yet; it would be created at schema \d+/)
+    assert.match(made.out, /was created at schema \d+; \d+ ms/)
     assert.deepEqual([after.schema, after.isCurrent], [before.known, true])
     assert.equal((await shell.run("migrate", "plan")).code, 0)
     assert.equal((await shell.run("migrate", "down")).code, 2)
@@ -22,8 +22,8 @@ describe("migrate", () => {
   })
 })
 
-describe("settings of the command task", () => {
-  test("reach it: output is cut where the configuration says", async () => {
+describe("the setting command", () => {
+  test("limits the output of the command task", async () => {
     const shell = terminal()
     const config = { commands: { many: { argv: ["seq", "100"] } }, command: { maxLines: 7, grace: "1s" } }
     shell.write("belfry.config.json", JSON.stringify(config))
@@ -53,18 +53,18 @@ describe("settings of the command task", () => {
   test.each([
     [{ command: { vacuum: { argv: ["x"] } } }, /unknown part "vacuum"/],
     [{ command: { grace: "1s" } }, /no effect without "commands"/],
-  ])("%j is told at the door", async (config, what) => {
+  ])("is refused at start: %j", async (config, message) => {
     const shell = terminal()
     shell.write("belfry.config.json", JSON.stringify(config))
 
     const { code, err } = await shell.run("start")
 
     assert.equal(code, 2)
-    assert.match(err, what)
+    assert.match(err, message)
   })
 })
 
-test("of two configurations in one folder one is read, and a warning names both", async () => {
+test("of two configurations in one folder one is read, and a warning has both names", async () => {
   const shell = terminal({ isTerminal: true, columns: 80 })
   shell.write("belfry.config.json", "{}")
   shell.write("belfry.config.mjs", "export default { concurrency: 3 }")
@@ -78,7 +78,7 @@ test("of two configurations in one folder one is read, and a warning names both"
   assert.doesNotMatch(named.err, /warning/)
 })
 
-test("a configuration may be YAML, as import crontab writes it", async () => {
+test("a configuration may be YAML", async () => {
   const shell = terminal()
   shell.write("belfry.config.yaml", "store: ./other.db\n")
 

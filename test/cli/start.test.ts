@@ -18,7 +18,7 @@ const CONFIG = {
   ],
 }
 
-/** The program, running in the background on its own folder until the test stops it. */
+/** Runs the program in the background in its own folder, until the test stops it. */
 async function started(): Promise<{
   shell: Terminal
   stop: () => Promise<{ code: number; out: string; err: string }>
@@ -38,7 +38,7 @@ async function started(): Promise<{
 }
 
 describe("belfry start", () => {
-  test("says where the data is, what it does and what comes next; performs; stops gracefully", async () => {
+  test("prints the store, the tasks and the next runs, performs runs, and stops gracefully", async () => {
     const { shell, stop } = await started()
 
     const triggered = await shell.run("schedule", "trigger", "hello", "--follow")
@@ -53,15 +53,15 @@ describe("belfry start", () => {
     assert.equal(ended.code, 0)
     assert.match(
       ended.err,
-      /Data {4}.*belfry\.db \(new\)\n.*Config {2}.*belfry\.config\.json\n.*Tasks {3}http, command/,
+      /Store {3}.*belfry\.db \(new\)\n.*Config {2}.*belfry\.config\.json\n.*Tasks {3}http, command/,
     )
     assert.match(ended.err, /hello +command +At 00:00 on day 1 of January \(UTC\) +in /)
     assert.match(ended.out, /^[\d:]{8} {2}● started {4}Belfry .* on .*belfry\.db\n/)
     assert.match(ended.out, /✓ succeeded {2}hello\+/)
-    assert.match(ended.out, /○ stopping {3}SIGTERM: nothing new starts.*\n.*○ stopped .*\n$/)
+    assert.match(ended.out, /○ stopping {3}SIGTERM: no new runs are started.*\n.*○ stopped .*\n$/)
   })
 
-  test("waiting for a run mirrors how it ended, and its log, attempts and error can be read", async () => {
+  test("--wait exits with the result of the run, and its log, attempts and error can be read", async () => {
     const { shell, stop } = await started()
 
     const failed = await shell.run("schedule", "trigger", "bad", "--wait")
@@ -79,7 +79,7 @@ describe("belfry start", () => {
     assert.equal(found.out, `${run!.id}\n`)
   })
 
-  test("a time-out and Ctrl-C end the waiting, not the run; a cancelled run exits 9", async () => {
+  test("a timeout ends the wait, not the run; a cancelled run exits 9", async () => {
     const { shell, stop } = await started()
     const id = (await shell.run("schedule", "trigger", "slow", "-o", "name")).out.trim()
 
@@ -90,13 +90,13 @@ describe("belfry start", () => {
     await stop()
 
     assert.equal(late.code, 124)
-    assert.match(late.err, /It goes on; end it with: belfry run cancel/)
+    assert.match(late.err, /The run continues\. To cancel it: belfry run cancel/)
     assert.equal(held.code, 5)
-    assert.match(held.err, /isn't done, and the overlap policy is skip/)
+    assert.match(held.err, /has not finished, and the overlap policy is skip/)
     assert.equal(cancelled.code, 9)
   })
 
-  test("the ledger, the doctor and top tell what is there", async () => {
+  test("backfill, doctor, top and migrate work while the program runs", async () => {
     const { shell, stop } = await started()
     await shell.run("schedule", "backfill", "hello", "--from", "-400d", "--yes")
 
@@ -113,7 +113,7 @@ describe("belfry start", () => {
     assert.equal(migrated.isNew, false)
   })
 
-  test("run get says once that somebody triggered it, and schedule get which owner declared it", async () => {
+  test("run get shows who triggered a run, and schedule get shows the owner of a declared schedule", async () => {
     const { shell, stop } = await started()
     await shell.run("schedule", "trigger", "hello", "--wait")
     const [{ id } = { id: "" }] = await shell.json<RunView[]>("run", "list")
@@ -125,7 +125,7 @@ describe("belfry start", () => {
     assert.match(schedule.out, /Owner +declared in code \(owner code\)/)
   })
 
-  test("a failure is told once", async () => {
+  test("a failure is printed once", async () => {
     const { shell, stop } = await started()
     await shell.run("schedule", "trigger", "bad", "--wait")
     const { out } = await stop()
@@ -134,7 +134,7 @@ describe("belfry start", () => {
     assert.equal(out.match(/failed/gi)?.length, 1, out)
   })
 
-  test("what the engine logs is in the format of everything else: lines, or with --json objects", async () => {
+  test("the log of the engine has the format of the other output: lines, or objects with --json", async () => {
     const broken = (): Store => ({
       ...memory(),
       heartbeat: () => Promise.reject(new Error("no \u001b[31mheart")),
@@ -167,21 +167,21 @@ describe("belfry start", () => {
     assert.equal(forPrograms.err, "")
   })
 
-  test("without anything scheduled it says how to begin, and in memory that nothing is kept", async () => {
+  test("without schedules it prints the first steps, and with memory: a note that nothing is kept", async () => {
     const shell = terminal()
     const ended = shell.run("start", "--store", "memory:")
-    await shell.shows(/Nothing is scheduled yet/)
+    await shell.shows(/There are no schedules yet/)
     shell.signal("SIGINT")
 
     const { code, err } = await ended
 
     assert.equal(code, 0)
-    assert.match(err, /this process's memory: nothing is kept/)
-    assert.match(err, /Nothing is scheduled yet[\s\S]*belfry schedule create hello/)
+    assert.match(err, /the memory of this process; nothing is kept/)
+    assert.match(err, /There are no schedules yet[\s\S]*belfry schedule create hello/)
   })
 })
 
-test("doctor on a missing store says so and exits 7", async () => {
+test("doctor on a missing store reports it and exits 7", async () => {
   const { code, out } = await terminal().run("doctor")
 
   assert.equal(code, 7)

@@ -17,25 +17,25 @@ export interface Answer {
 
 export interface Terminal {
   readonly folder: string
-  /** One command, as typed, each word an element. */
+  /** Runs one command. Each word is an element. */
   run(...argv: string[]): Promise<Answer>
   json<Shape = never>(...argv: string[]): Promise<Shape>
   write(file: string, text: string): string
-  /** What the next question is answered with. */
+  /** The answers to the next questions. */
   answers: string[]
-  /** The questions that were asked. */
+  /** The questions asked so far. */
   readonly asked: string[]
   input: string
-  /** What the next editors do to the text they are given. */
+  /** The changes that the next editors make to their text. */
   edits: ((text: string) => string | Promise<string>)[]
   signal(name: "SIGINT" | "SIGTERM"): void
-  /** As a terminal sends it: may be several keys. */
+  /** Sends input as a terminal does. It may contain several keys. */
   press(data: string): void
-  /** Waits until what commands have written since the last call has it, and returns that. */
+  /** Waits until the output since the last call matches the pattern. Returns that output. */
   shows(pattern: RegExp): Promise<string>
 }
 
-/** The program in this process, in a folder of its own. */
+/** Runs the program in this process, in its own folder. */
 export function terminal(
   options: {
     isTerminal?: boolean

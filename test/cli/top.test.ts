@@ -27,32 +27,32 @@ describe("the keys of top", () => {
     ["run r1", "q", { kind: "leave" }],
     ["run r1", "\u0003", { kind: "leave" }],
     ["run r1", "x", null],
-  ] as const)("on %s, %j does what it says", (chosen, key, action) => {
+  ] as const)("on %s, the key %j has its action", (chosen, key, action) => {
     assert.deepEqual(press(on(chosen), ROWS, key).action, action)
   })
 
   test.each([
     ["schedule nightly", "c", /Choose a run/],
-    ["run r2", "c", /r2 is failed already/],
-    ["run r2", "t", /r2 is of no schedule/],
+    ["run r2", "c", /r2 is already failed/],
+    ["run r2", "t", /r2 has no schedule/],
     ["run r1", "s", /by id/],
-  ] as const)("on %s, %j only says something", (chosen, key, said) => {
+  ] as const)("on %s, the key %j only shows a message", (chosen, key, message) => {
     const pressed = press(on(chosen), ROWS, key)
 
     assert.equal(pressed.action, null)
-    assert.match(pressed.state.said, said)
+    assert.match(pressed.state.message, message)
   })
 
-  test("cancelling asks, and only y is a yes", () => {
+  test("cancel asks for confirmation, and only y confirms", () => {
     const asked = press(on("run r1"), ROWS, "c").state
 
     assert.deepEqual(asked.mode, { kind: "cancel", runId: "r1" })
     assert.deepEqual(press(asked, ROWS, "y").action, { kind: "cancel", runId: "r1" })
     assert.equal(press(asked, ROWS, "q").action, null)
-    assert.equal(press(asked, ROWS, "\r").state.said, "Not cancelled.")
+    assert.equal(press(asked, ROWS, "\r").state.message, "Not cancelled.")
   })
 
-  test("up and down stop at the ends, and the choice stays with its row", () => {
+  test("up and down stop at the ends, and the chosen row stays chosen when the order changes", () => {
     const down = (state: TopState) => press(state, ROWS, "\u001b[B").state
     const second = down(TOP_START)
     const last = down(down(down(second)))
@@ -63,7 +63,7 @@ describe("the keys of top", () => {
     assert.deepEqual(press(TOP_START, [], "j").state.chosen, null)
   })
 
-  test("a filter is typed, taken back by Escape and kept by Enter; its letters are no commands", () => {
+  test("a filter is kept by Enter and undone by Escape, and its letters are not commands", () => {
     const type = (text: string, state: TopState) =>
       keysIn(text).reduce((after, key) => press(after, ROWS, key).state, state)
 
@@ -73,14 +73,14 @@ describe("the keys of top", () => {
     assert.equal(type("\u001b", { ...TOP_START, filter: "before" }).filter, "")
   })
 
-  test("any key goes back from the help and from a log", () => {
+  test("any key closes the help", () => {
     const help = press(TOP_START, ROWS, "?").state
 
     assert.equal(help.mode.kind, "help")
     assert.deepEqual(press(help, ROWS, "q"), { state: TOP_START, action: null })
   })
 
-  test("what comes at once is several keys", () => {
+  test("the input of a terminal is split into keys", () => {
     assert.deepEqual(keysIn("j\u001b[A\u001bOBé\u001b"), ["j", "\u001b[A", "\u001bOB", "é", "\u001b"])
   })
 })
@@ -98,7 +98,7 @@ async function watching(): Promise<{ shell: Terminal; ended: Promise<{ code: num
 }
 
 describe("top on a terminal", () => {
-  test("a narrow one shows the same, and q quits", async () => {
+  test("with 40 columns shows the schedules, and q quits", async () => {
     const shell = terminal({ isTerminal: true, columns: 40 })
     await shell.run("schedule", "create", "nightly", "--task", "t", "--every", "1h")
     const ended = shell.run("top", "--interval", "200ms")
@@ -119,9 +119,9 @@ describe("top on a terminal", () => {
     await step("jp", /Paused alpha/)
     await step("p", /Resumed alpha/)
     await step("t", /Triggered alpha\+/)
-    await step("l", /Log of alpha\+[\s\S]*Nothing was written yet/)
+    await step("l", /Log of alpha\+[\s\S]*No log lines yet/)
     await step(" ", /SCHEDULES/)
-    await step("fbeta\r", /SCHEDULES \(1\), by next {2}like "beta"/)
+    await step("fbeta\r", /SCHEDULES \(1\), by next {2}matching "beta"/)
     await step("\u001b", /SCHEDULES \(2\)/)
     await step("s", /Schedules by id/)
     await step("?", /KEYS[\s\S]*sort schedules/)
@@ -132,13 +132,13 @@ describe("top on a terminal", () => {
 
     const { code, out } = await ended
     assert.equal(code, 0)
-    assert.ok(out.startsWith("\u001b[?1049h") && out.endsWith("\u001b[?1049l"), "the terminal is as it was")
+    assert.ok(out.startsWith("\u001b[?1049h") && out.endsWith("\u001b[?1049l"), "the terminal is restored")
     const [run] = await shell.json<RunView[]>("run", "list")
     assert.deepEqual([run!.scheduleId, run!.state, run!.by], ["alpha", "cancelled", "ada@host"])
     assert.equal((await shell.json<ScheduleView>("schedule", "get", "alpha")).paused, null)
   })
 
-  test("says what needs somebody: tasks that nobody offers", async () => {
+  test("shows tasks that no worker offers under ATTENTION", async () => {
     const { shell, ended } = await watching()
     shell.signal("SIGTERM")
 

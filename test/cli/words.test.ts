@@ -3,13 +3,13 @@ import { describe, test } from "vitest"
 import { parseTime } from "../../src/cli/parsing/times.ts"
 import { cutTo, printable, printableJson, printableLines, widthOf } from "../../src/cli/printing/printable.ts"
 import { formatTable, formatTsv, paintFor } from "../../src/cli/printing/table.ts"
-import { bothWords, distanceWords, spanWords, zonedWords } from "../../src/cli/printing/time-words.ts"
+import { bothWords, distanceWords, spanWords, zonedWords } from "../../src/cli/printing/time-text.ts"
 
 const NOW = Date.parse("2026-03-27T12:00:00Z")
 const at = (text: string, zone = "Europe/Berlin") =>
   new Date(parseTime(text, "time", { now: NOW, zone }).instant).toISOString()
 
-describe("times as typed", () => {
+describe("parseTime", () => {
   test.each([
     ["2026-03-29T02:30:00Z", "2026-03-29T02:30:00.000Z"],
     ["2026-03-29T02:30:00+02:00", "2026-03-29T00:30:00.000Z"],
@@ -26,14 +26,14 @@ describe("times as typed", () => {
     assert.equal(at(text), expected)
   })
 
-  test("a time that the clock skips is the first moment after, and that is said", () => {
+  test("a time that the clock skips is the first time after the gap, with a note", () => {
     const { instant, note } = parseTime("2026-03-29 02:30", "--from", { now: NOW, zone: "Europe/Berlin" })
 
     assert.equal(new Date(instant).toISOString(), "2026-03-29T01:00:00.000Z")
     assert.match(note!, /--from: 2026-03-29 02:30 in Europe\/Berlin; the clock skips that time/)
   })
 
-  test("a time that is shown twice is the first", () => {
+  test("a time that occurs twice is the first", () => {
     assert.equal(at("2026-10-25 02:30"), "2026-10-25T00:30:00.000Z")
   })
 
@@ -46,13 +46,13 @@ describe("times as typed", () => {
     "soon",
     "+1x",
     "",
-  ])("%s is no time", (text) => {
+  ])("%s is not a time", (text) => {
     assert.throws(() => at(text), { name: "BelfryError" })
   })
 })
 
-describe("times as shown", () => {
-  test("a zoned time says its offset, and its year only if it isn't this one", () => {
+describe("printed times", () => {
+  test("a zoned time has its offset, and its year only if it isn't the current one", () => {
     assert.equal(
       zonedWords(Date.parse("2026-03-29T01:00:00Z"), "Europe/Berlin", NOW),
       "Sun 29 Mar 03:00 (+02:00)",
@@ -63,7 +63,7 @@ describe("times as shown", () => {
     )
   })
 
-  test("two clocks are shown if they differ, the day twice only if it does", () => {
+  test("both zones are printed if their offsets differ, and the date twice only if it differs", () => {
     const when = Date.parse("2026-03-28T01:30:00Z")
 
     assert.equal(
@@ -89,15 +89,15 @@ describe("times as shown", () => {
   })
 })
 
-describe("text from data", () => {
-  test("nothing in it acts on the terminal", () => {
+describe("stored text", () => {
+  test("is printed with its control characters escaped", () => {
     const text = "a\u001b[2J\u0007b\r\nc\td\u009b31m\u202ee\u007f\ud800"
 
     assert.equal(printable(text), "a\\x1b[2J\\x07b\\r\\nc\\td\\x9b31m\\u202ee\\x7f\\ud800")
     assert.equal(printableLines("a\n\tb\u001b"), "a\n\tb\\x1b")
   })
 
-  test("JSON stays the same JSON", () => {
+  test("as JSON parses to the same value", () => {
     const value = { text: "a\u009b31m\u202e\u001b é 漢" }
     const json = printableJson(JSON.stringify(value))
 
@@ -105,7 +105,7 @@ describe("text from data", () => {
     assert.doesNotMatch(json, /[\u0000-\u001f\u007f-\u009f\u202e]/)
   })
 
-  test("width is counted in columns, and a cut shows", () => {
+  test("has a width in columns, and is cut with an ellipsis", () => {
     assert.equal(widthOf("漢字"), 4)
     assert.equal(widthOf("é"), 1)
     assert.equal(cutTo("漢字です", 5), "漢字…")
@@ -120,13 +120,13 @@ describe("tables", () => {
   ]
   const paint = paintFor(false, {})
 
-  test("too wide a table loses only from its widest column", () => {
+  test("in a table that is too wide, only the widest column is cut", () => {
     const table = formatTable([["a", "x".repeat(50)]], columns, { width: 20, paint, hasHeaders: true })
 
     assert.equal(table, `KEY  WHAT\na    ${"x".repeat(14)}…\n`)
   })
 
-  test("an id that is too wide for its line stands above its row, broken where it has to be; notes stand below", () => {
+  test("an id that is too wide for its line is printed above its row, on several lines if needed; notes are printed below", () => {
     const [id, state, note] = [0, 1, 2].map((index) => (row: readonly string[]) => row[index]!)
     const runs = [
       { header: "RUN", text: id!, isId: true },
@@ -155,17 +155,17 @@ describe("tables", () => {
     )
   })
 
-  test("a hundred thousand rows are a table", () => {
+  test("a table can have 200,000 rows", () => {
     const rows = Array.from({ length: 200_000 }, (_, index) => [String(index), "x"])
 
     assert.equal(formatTable(rows, columns, { width: 80, paint, hasHeaders: false }).length, 200_000 * 10)
   })
 
-  test("a cell that holds a tab or a new line can't break a row", () => {
+  test("a cell with a tab or a line break can't break a row", () => {
     assert.equal(formatTsv([["a\tb", "c\nd"]], columns, true), "KEY\tWHAT\na\\tb\tc\\nd\n")
   })
 
-  test("colours are for terminals, unless NO_COLOR or TERM=dumb", () => {
+  test("colours are used on terminals, unless NO_COLOR or TERM=dumb is set", () => {
     assert.equal(paintFor(true, {})("red", "x"), "\u001b[31mx\u001b[0m")
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
       assert.equal(paintFor(true, env)("red", "x"), "x")

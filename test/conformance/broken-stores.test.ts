@@ -6,7 +6,7 @@ import { BROKEN_BY_PROCESS_LOCKS } from "./broken/process-locks.ts"
 import { BROKEN_STORES } from "./broken-stores.ts"
 import { labOf } from "./manual-lab.ts"
 
-/** Which cases each broken store failed, of the law that it breaks. */
+/** By broken store: the failed cases of the law that it breaks. */
 const failedBy = new Map<string, readonly string[]>()
 
 describe("The suite rejects a store in which", () => {
@@ -29,11 +29,11 @@ describe("The suite rejects a store in which", () => {
   test.each(LAWS)("law $number, $name, is broken: every case of it finds a bug", ({ number, cases }) => {
     const breaking = BROKEN_STORES.filter((store) => store.law === number)
 
-    // A store that fails nearly everything shows nothing about one case.
-    const telling = breaking
+    // A store that fails more than half of the cases doesn't show that a single case is needed.
+    const specific = breaking
       .map(({ bug }) => failedBy.get(bug) ?? [])
       .filter((titles) => titles.length <= cases.length / 2)
-    const found = new Set(telling.flat())
+    const found = new Set(specific.flat())
     assert.deepEqual(
       cases.map(({ title }) => title).filter((title) => !found.has(title)),
       [],
@@ -41,7 +41,7 @@ describe("The suite rejects a store in which", () => {
   })
 })
 
-describe("A lock within the process is no help to a store in which", () => {
+describe("A lock inside the process doesn't save a store in which", () => {
   for (const { law: number, bug, create, connect } of BROKEN_BY_PROCESS_LOCKS) {
     test(`${bug} (law ${number})`, async () => {
       const alone = await proveLaws(labOf(create), [lawOf(number)])
@@ -57,7 +57,7 @@ function lawOf(number: number) {
   return LAWS.find((law) => law.number === number)!
 }
 
-test("a store that never hints passes", async () => {
+test("a store that never sends hints passes", async () => {
   const silent = labOf((clock) => {
     const store = createMemoryStore(clock)
     const listen = async () => {

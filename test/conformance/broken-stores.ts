@@ -16,7 +16,7 @@ import { BROKEN_SINGLE } from "./broken/single.ts"
 import { BROKEN_STATISTICS } from "./broken/statistics.ts"
 import { BROKEN_WHOLE } from "./broken/whole.ts"
 
-/** The proof of the proof: stores with one bug each. A suite that lets one of them pass proves nothing. */
+/** Tests of the suite itself: stores with one bug each. The suite must reject every one of them. */
 export const BROKEN_STORES: readonly BrokenStore[] = [
   ...BROKEN_WHOLE,
   ...BROKEN_ONE_CLOCK,

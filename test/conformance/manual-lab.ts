@@ -1,8 +1,8 @@
 import type { Instant, Lab, Store } from "belfry/store"
 
 /**
- * A lab whose time passes only when a case says so. Its clock is nowhere near the host's: whoever reads that is found.
- * Memory has no connections, so a peer is the store itself unless `connect` makes another way to it. Nothing to close.
+ * A lab whose time passes only by `pass`. Its clock differs from the host's by years, so that a store that reads the host's
+ * clock fails. Memory has no connections, so the peer is the store itself, unless `connect` is given. Nothing is closed.
  */
 export function labOf(
   createStore: (clock: { now(): Instant }) => Store,
@@ -22,7 +22,7 @@ export function labOf(
     },
     async pass(ms) {
       now += ms
-      // What the store does on its own, such as a late hint, happens meanwhile.
+      // Lets the store do pending work, such as a late hint.
       await new Promise((resolve) => setImmediate(resolve))
     },
   }

@@ -5,8 +5,8 @@ import { aStoreOn } from "../stores/postgres/scratch.ts"
 import { migratedDatabase } from "../support/fresh-database.ts"
 
 /**
- * On a real server, in real time; each peer has connections of its own, as another process would. All cases share one
- * database and the connections to it: to empty it takes 3 ms, to make another and to connect to it a hundred times that.
+ * On a real server, in real time. Each peer has connections of its own, like another process. All cases share one database and
+ * its connections: emptying a database takes 3 ms, creating one and connecting to it a hundred times longer.
  */
 
 let url = ""

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import { anOpenStore } from "../stores/redis/scratch.ts"
 import { freshPrefix } from "../support/redis-prefix.ts"
 
-/** On a real server, in real time; each peer has a connection of its own, as another process would. */
+/** On a real server, in real time. Each peer has a connection of its own, like another process. */
 
 let place = { url: "", prefix: "" }
 

@@ -2,7 +2,7 @@ import { LAWS, type Lab } from "belfry/store"
 import { describe, test } from "vitest"
 import { anOpenStore, aPath } from "../stores/sqlite/scratch.ts"
 
-/** On a real file, in real time; each peer is a connection of its own, as another process would have it. */
+/** On a real file, in real time. Each peer has a connection of its own, like another process. */
 
 let path = ""
 

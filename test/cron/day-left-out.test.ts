@@ -4,7 +4,7 @@ import { Cron } from "croner"
 import { CronosExpression } from "cronosjs"
 import { assert, test } from "vitest"
 
-/** Zones that moved over the date line, and the calendar day that each of them left out. */
+/** Zones that moved across the date line, and the calendar day that each zone left out. */
 const DAYS_LEFT_OUT = [
   ["Pacific/Apia", "2011-12-30"],
   ["Pacific/Fakaofo", "2011-12-30"],
@@ -26,20 +26,23 @@ for (const [timezone, day] of DAYS_LEFT_OUT) {
     "0 0,12 * * *",
     `0 0,12 ${date.getUTCDate()} * *`,
     `0 9 * * ${date.getUTCDay()}`,
-  ])(`%s in ${timezone}, which left out ${day}: croner and cron-parser agree`, (expression) => {
-    const ours = occurrences(parse(expression, { timezone }), { after, limit: 6 }).map(String)
+  ])(
+    `%s in ${timezone}, which left out ${day}, has the same occurrences in croner and cron-parser`,
+    (expression) => {
+      const ours = occurrences(parse(expression, { timezone }), { after, limit: 6 }).map(String)
 
-    assert.deepEqual(ours, new Cron(expression, { timezone, paused: true }).nextRuns(6, after).map(String))
-    const parser = CronExpressionParser.parse(expression, { tz: timezone, currentDate: after })
-    assert.deepEqual(
-      ours,
-      parser.take(6).map((at) => String(at.toDate())),
-    )
-  })
+      assert.deepEqual(ours, new Cron(expression, { timezone, paused: true }).nextRuns(6, after).map(String))
+      const parser = CronExpressionParser.parse(expression, { tz: timezone, currentDate: after })
+      assert.deepEqual(
+        ours,
+        parser.take(6).map((at) => String(at.toDate())),
+      )
+    },
+  )
 
-  // A date or a weekday that was left out is another day to cronosjs, so only daily jobs are compared.
+  // For a left-out date or weekday cronosjs fires on another day, so only daily jobs are compared.
   test.each(["0 0 * * *", "0 12 * * *", "30 23 * * *"])(
-    `%s in ${timezone}, which left out ${day}: cronosjs agrees`,
+    `%s in ${timezone}, which left out ${day}, has the same occurrences in cronosjs`,
     (expression) => {
       const ours = occurrences(parse(expression, { timezone }), { after, limit: 6 }).map(String)
 
@@ -50,7 +53,7 @@ for (const [timezone, day] of DAYS_LEFT_OUT) {
     },
   )
 
-  test(`going back over ${day} in ${timezone} finds what going forward finds`, () => {
+  test(`next and previous across ${day} in ${timezone} find the same occurrences`, () => {
     const cron = parse("0 0,12 * * *", { timezone })
     const forward = occurrences(cron, { after, limit: 8 })
 

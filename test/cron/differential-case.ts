@@ -1,11 +1,11 @@
-/** A random case, with its own idea of what the expression matches: sets of numbers, not what any parser made of it. */
+/** A random case that matches by its own sets of numbers, independent of any parser. */
 export interface Case {
   readonly seed: number
   readonly expression: string
   readonly timezone: string
   readonly after: number
   readonly isFixedTime: boolean
-  /** Whether the digits of this wall time match the expression. */
+  /** Whether the wall time matches the expression. */
   readonly matches: (wall: number) => boolean
   readonly matchesDay: (wall: number) => boolean
 }
@@ -25,12 +25,12 @@ const ZONES = [
   "Pacific/Chatham",
 ]
 
-/** The case of a seed. Only what all peers read alike is written: no `L`, `W`, `#`, `H`, `?`, `N/step`. */
+/** The case of a seed. It uses only syntax that all peers read alike: no `L`, `W`, `#`, `H`, `?`, `N/step`. */
 export function caseOf(seed: number): Case {
   const random = randomFrom(seed)
   const second = random() < 0.2 ? fieldOf(random, { min: 0, max: 59, star: 0.1 }) : null
   const minute = fieldOf(random, { min: 0, max: 59, star: 0.15 })
-  // Clocks change at night: those hours are worth more.
+  // Clocks change at night, so night hours are chosen more often.
   const hour = fieldOf(random, { min: 0, max: 23, star: 0.2, often: 3 })
   const day = fieldOf(random, { min: 1, max: 31, star: 0.55 })
   const month = fieldOf(random, { min: 1, max: 12, star: 0.7 })
@@ -135,7 +135,7 @@ function randomFrom(seed: number): () => number {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What a clock on the wall there shows, read from `Intl` in another way than the engine does. */
+/** The wall time in the zone, read from `Intl` by another method than that of the engine. */
 export function clockIn(timezone: string): (instant: number) => number {
   let format = formats.get(timezone)
   if (format === undefined) {
@@ -146,22 +146,22 @@ export function clockIn(timezone: string): (instant: number) => number {
   return (instant) => Date.parse(`${show(instant).replace(" ", "T")}Z`)
 }
 
-/** What is remarkable about an instant in a zone. */
-export interface Moment {
+/** The wall time of an instant in a zone, and the clock changes near it. */
+export interface WallMoment {
   readonly wall: number
-  /** The clock jumped forward to get here, by so many milliseconds. */
+  /** The milliseconds by which the clock jumped forward just before. 0: no jump. */
   readonly gapBefore: number
-  /** Of the calendar day before, the clock shows nothing. */
+  /** The clock never shows the calendar day before. */
   readonly isDayBeforeLeftOut: boolean
   readonly wasShown: boolean
   readonly isShownAgain: boolean
-  /** What the clock would show had it kept the offset from before, or had it already that from after, a change nearby. */
+  /** The wall times by the other offsets within 26 hours: those before and after a clock change nearby. */
   readonly wallsByOtherOffset: readonly number[]
 }
 
 const NEARBY = 26 * HOUR
 
-export function momentAt(timezone: string, instant: number): Moment {
+export function momentAt(timezone: string, instant: number): WallMoment {
   const clock = clockIn(timezone)
   const wall = clock(instant)
   const offset = wall - instant
@@ -181,8 +181,8 @@ export function momentAt(timezone: string, instant: number): Moment {
   }
 }
 
-/** Our rule for one instant, read off the wall clock alone. */
-export function isDueAt(about: Case, { wall, gapBefore, isDayBeforeLeftOut, wasShown }: Moment): boolean {
+/** Our rule for one instant, computed from the wall clock alone. */
+export function isDueAt(about: Case, { wall, gapBefore, isDayBeforeLeftOut, wasShown }: WallMoment): boolean {
   if (!about.isFixedTime) return about.matches(wall)
   if (about.matches(wall) && !wasShown) return true
   if (isDayBeforeLeftOut) return false

@@ -3,15 +3,15 @@ import { CronExpressionParser } from "cron-parser"
 import { Cron } from "croner"
 import { CronosExpression } from "cronosjs"
 import { assert, test } from "vitest"
-import { type Case, caseOf, isDueAt, type Moment, momentAt } from "./differential-case.ts"
+import { type Case, caseOf, isDueAt, momentAt, type WallMoment } from "./differential-case.ts"
 
 /**
- * The cases of these seeds, each asked of croner, cron-parser and cronosjs, too. None of them is the truth: where one
- * differs, a naive reading of our rule from `Intl` must be on our side, and the difference must have a name below.
+ * Compares the cases of these seeds with croner, cron-parser and cronosjs. Where a peer differs, a naive computation of our rule
+ * from `Intl` must agree with us, and the difference must be listed in EXPLANATIONS.
  */
 export function comparePeers({ first, count }: { first: number; count: number }): void {
   for (const peer of Object.keys(PEERS) as Peer[]) {
-    test(`${peer} differs only where its differences are known (seeds ${first} to ${first + count - 1})`, () => {
+    test(`${peer} differs from belfry only in the known ways (seeds ${first} to ${first + count - 1})`, () => {
       const counts: Record<string, number> = { agrees: 0 }
       const unexplained: string[] = []
       for (let seed = first; seed < first + count; seed++) {
@@ -29,7 +29,7 @@ export function comparePeers({ first, count }: { first: number; count: number })
   }
 }
 
-/** So many occurrences are compared in each case. */
+/** The number of occurrences compared in each case. */
 const DEPTH = 5
 
 type Peer = "croner" | "cron-parser" | "cronosjs"
@@ -49,71 +49,71 @@ const PEERS: Readonly<Record<Peer, (about: Case) => number[]>> = {
       .map((date) => date.getTime()),
 }
 
-/** A moment at which one of two fires and the other doesn't. */
+/** An instant at which only the peer or only belfry fires. */
 interface Difference {
   readonly peer: Peer
-  /** `extra`: only the peer fires. `missing`: only we do. */
+  /** `extra`: only the peer fires. `missing`: only belfry fires. */
   readonly kind: "extra" | "missing"
   readonly at: number
   readonly about: Case
-  readonly moment: Moment
+  readonly moment: WallMoment
 }
 
 interface Explanation {
   readonly name: string
   readonly peers: readonly Peer[]
-  readonly isOne: (difference: Difference) => boolean
+  readonly matches: (difference: Difference) => boolean
 }
 
-/** Every way in which the peers are known to differ; the first that fits is the one. */
+/** Every known way in which the peers differ. The first explanation that matches is used. */
 const EXPLANATIONS: readonly Explanation[] = [
   {
-    name: "gap: a fixed time inside it isn't run right after it",
+    name: "gap: a fixed time in the gap isn't run right after it",
     peers: ["croner", "cron-parser", "cronosjs"],
-    isOne: ({ kind, about, moment }) =>
+    matches: ({ kind, about, moment }) =>
       kind === "missing" && about.isFixedTime && moment.gapBefore > 0 && !about.matches(moment.wall),
   },
   {
-    name: "gap: a wildcard job is run right after it for a time inside it",
+    name: "gap: a wildcard job is run right after it for a time in the gap",
     peers: ["cronosjs"],
-    isOne: ({ kind, about, moment }) => kind === "extra" && !about.isFixedTime && moment.gapBefore > 0,
+    matches: ({ kind, about, moment }) => kind === "extra" && !about.isFixedTime && moment.gapBefore > 0,
   },
   {
     name: "overlap: a fixed time is run again when it is shown again",
     peers: ["croner", "cron-parser", "cronosjs"],
-    isOne: ({ kind, about, moment }) => kind === "extra" && about.isFixedTime && moment.wasShown,
+    matches: ({ kind, about, moment }) => kind === "extra" && about.isFixedTime && moment.wasShown,
   },
   {
     name: "overlap: a wildcard job isn't run in one of the two hours",
     peers: ["croner", "cron-parser", "cronosjs"],
-    isOne: ({ kind, about, moment }) =>
+    matches: ({ kind, about, moment }) =>
       kind === "missing" && !about.isFixedTime && (moment.wasShown || moment.isShownAgain),
   },
   {
-    name: "near a change: run where the wall clock would match by the offset of the other side",
+    name: "near a change: run where the wall clock matches only by the offset of the other side",
     peers: ["cron-parser", "cronosjs", "croner"],
-    isOne: ({ kind, about, moment }) =>
+    matches: ({ kind, about, moment }) =>
       kind === "extra" && !about.matches(moment.wall) && moment.wallsByOtherOffset.some(about.matches),
   },
   {
     name: "near a change: not run although the wall clock matches",
     peers: ["cron-parser", "cronosjs", "croner"],
-    isOne: ({ kind, about, moment }) =>
+    matches: ({ kind, about, moment }) =>
       kind === "missing" && about.matches(moment.wall) && moment.wallsByOtherOffset.length > 0,
   },
   {
-    name: "gap at a quarter to three: its end is taken to be a full hour",
+    name: "gap at 02:45: its end is taken as a full hour",
     peers: ["cronosjs"],
-    isOne: ({ kind, about, moment }) =>
+    matches: ({ kind, about, moment }) =>
       kind === "extra" &&
       about.timezone === "Pacific/Chatham" &&
       new Date(moment.wall).getUTCMinutes() === 0 &&
       moment.wallsByOtherOffset.length > 0,
   },
   {
-    name: "after a short month its days up to a 31st that doesn't exist are looked at, and the first of the next are left out",
+    name: "short month: its missing days up to a 31st are searched, and as many days of the next month are skipped",
     peers: ["croner"],
-    isOne: ({ kind, moment }) =>
+    matches: ({ kind, moment }) =>
       kind === "missing" && new Date(moment.wall).getUTCDate() + lengthOfMonthBefore(moment.wall) <= 31,
   },
 ]
@@ -129,8 +129,8 @@ function namesOfDifferences(about: Case, peer: Peer): Set<string> {
     for (let day = 0; day < 28 * 366; day++) {
       assert.isFalse(about.matchesDay(Date.UTC(2000, 0, day)), `${about.expression} does match`)
     }
-    // cronosjs would look for ever.
-    return new Set(["never matches: not asked"])
+    // cronosjs would search without end.
+    return new Set(["never matches: not compared"])
   }
   try {
     const differences = differencesBetween(ours, PEERS[peer](about), { about, peer })
@@ -148,7 +148,7 @@ function differencesBetween(
   theirs: readonly number[],
   of: { about: Case; peer: Peer },
 ): Difference[] {
-  // Beyond the last answer of either nothing is known.
+  // After the last occurrence of either list nothing can be compared.
   const until = Math.min(ours.at(-1)!, theirs.at(-1) ?? Number.POSITIVE_INFINITY)
   const extra = theirs.filter((at) => at <= until && !ours.includes(at))
   const missing = ours.filter((at) => at <= until && !theirs.includes(at))
@@ -165,7 +165,7 @@ function explain(difference: Difference): string {
   const { about, kind, at, peer, moment } = difference
   const what = `${show(about)}: ${new Date(at).toISOString()} is ${kind} in ${peer}`
   if (isDueAt(about, moment) !== (kind === "missing")) return `unexplained, and we are wrong: ${what}`
-  const explanation = EXPLANATIONS.find((known) => known.peers.includes(peer) && known.isOne(difference))
+  const explanation = EXPLANATIONS.find((known) => known.peers.includes(peer) && known.matches(difference))
   return explanation?.name ?? `unexplained: ${what}`
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { BelfryError, type CronOptions, next, parse, previous } from "belfry/cron"
 import { assert, test } from "vitest"
 
-/** Tables made by `golden/oracle.py`, which shares nothing with the engine: brute force over Python's own zones. */
+/** Tables made by `golden/oracle.py`, which shares no code with the engine: it is a brute-force search with Python's zones. */
 interface GoldenCase {
   readonly cron: string
   readonly tz: string
@@ -19,7 +19,7 @@ for (const table of ["dst", "calendar", "previous"]) {
     readFileSync(new URL(`./golden/${table}.json`, import.meta.url), "utf8"),
   ) as GoldenCase[]
 
-  test(`the ${cases.length} answers of golden/${table}.json are ours, too`, () => {
+  test(`belfry gives the ${cases.length} answers of golden/${table}.json`, () => {
     const mismatches = cases.map(mismatchOf).filter((mismatch) => mismatch !== null)
 
     assert.isAbove(cases.length, 0)

@@ -6,7 +6,7 @@ import { aborted, Fleet, gate, never, taking, turn } from "../support/fleet.ts"
 import { racingStore } from "../support/racing-store.ts"
 
 describe("timeout", () => {
-  test("a task that follows its signal ends as timed out when its time is up", async () => {
+  test("a task that follows its signal ends as timed out at its timeout", async () => {
     await using fleet = new Fleet()
     let reason: unknown
     const task = defineTask({
@@ -31,26 +31,27 @@ describe("timeout", () => {
     assert.equal(run?.attempts[0]?.outcome, "timeout")
   })
 
-  /** Tasks that return when their time is up; what each returns, and whether it knows its signal. */
+  /** The value that a task returns after its timeout, and whether the task reads its signal. */
   test.each([
-    ["nothing", { returned: undefined, knowsSignal: true }, "failed", "timeout"],
-    ["a value", { returned: { half: "done" }, knowsSignal: true }, "failed", "timeout"],
-    ["that it succeeded", { returned: { success: true }, knowsSignal: true }, "succeeded", "succeeded"],
-    ["that it failed", { returned: { success: false }, knowsSignal: true }, "failed", "timeout"],
+    ["nothing", "failed", "timeout", { returned: undefined, readsSignal: true }],
+    ["a value", "failed", "timeout", { returned: { half: "done" }, readsSignal: true }],
+    ["success: true", "succeeded", "succeeded", { returned: { success: true }, readsSignal: true }],
+    ["success: false", "failed", "timeout", { returned: { success: false }, readsSignal: true }],
     [
-      "nothing, without a look at its signal",
-      { returned: undefined, knowsSignal: false },
+      "nothing and doesn't read its signal",
       "succeeded",
       "succeeded",
+      { returned: undefined, readsSignal: false },
     ],
-  ])("a task that returns %s after its time is up", async (_what, about, state, outcome) => {
+  ])("a task that returns %s after its timeout is %s with the outcome %s", async (...given) => {
+    const [, state, outcome, about] = given
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
       timeout: "10s",
       retry: { attempts: 1 },
       async run(context) {
-        if (about.knowsSignal) await aborted(context.signal)
+        if (about.readsSignal) await aborted(context.signal)
         else await taking(fleet.clock, "11s")
         return about.returned
       },
@@ -64,7 +65,7 @@ describe("timeout", () => {
     assert.deepEqual([run?.state, run?.attempts[0]?.outcome], [state, outcome])
   })
 
-  test("a task that ignores its signal is settled without it five seconds later, and retried", async () => {
+  test("a task that ignores its signal fails five seconds after its timeout and is retried", async () => {
     await using fleet = new Fleet()
     const startedAt: number[] = []
     const task = defineTask({
@@ -86,7 +87,7 @@ describe("timeout", () => {
     assert.deepEqual([run?.state, run?.failures, run?.lost], ["failed", 2, 0])
   })
 
-  test("an attempt that ignores its timeout keeps its lease until it is settled, however short the lease", async () => {
+  test("an attempt that ignores its timeout keeps even a short lease until it is settled", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -106,7 +107,7 @@ describe("timeout", () => {
     assert.equal(run?.error, "Timed out after 10s")
   })
 
-  test("a stop ends an attempt in the grace of its timeout at once, and it counts as timed out", async () => {
+  test("a stop ends an attempt that is past its timeout at once, and the attempt counts as timed out", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = collectedLog()
     const task = defineTask({ name: "task", timeout: "10s", retry: { attempts: 1 }, run: () => never })
@@ -123,7 +124,7 @@ describe("timeout", () => {
     assert.deepEqual([run?.state, run?.error], ["failed", "Timed out after 10s"])
   })
 
-  test("a timeout on the schedule or the run counts before the task's", async () => {
+  test("a timeout of the schedule or the run takes precedence over that of the task", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -141,7 +142,7 @@ describe("timeout", () => {
     assert.equal((await node.runs.get("schedule@2026-01-01T00:00:01Z"))?.error, "Timed out after 4s")
   })
 
-  test("no timer is left behind by an attempt that ended in time", async () => {
+  test("the signal of an attempt that ended in time is never aborted", async () => {
     await using fleet = new Fleet()
     const signals: AbortSignal[] = []
     const task = defineTask({ name: "task", timeout: "10s", run: ({ signal }) => void signals.push(signal) })
@@ -158,7 +159,7 @@ describe("timeout", () => {
 })
 
 describe("cancel", () => {
-  test("cancelling a running run aborts its signal at once, and what it returns later changes nothing", async () => {
+  test("cancelling a running run aborts its signal at once, and its later result changes nothing", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const held = gate<string>()
@@ -193,7 +194,7 @@ describe("cancel", () => {
     )
   })
 
-  test("a run that ends by itself just after it was cancelled is told as cancelled, without a warning", async () => {
+  test("a run that ends by itself just after it was cancelled is reported as cancelled, without a warning", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const { logger, lines } = collectedLog()
@@ -208,7 +209,7 @@ describe("cancel", () => {
     assert.ok(lines.every(({ level }) => level !== "warn"))
   })
 
-  test("a run that a newer one replaces is told as cancelled, without a warning", async () => {
+  test("a run that a newer run replaces is reported as cancelled, without a warning", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const { logger, lines } = collectedLog()
@@ -228,11 +229,11 @@ describe("cancel", () => {
     assert.ok(lines.every(({ level }) => level !== "warn"))
   })
 
-  test("a run that a worker takes while a newer one replaces it is cancelled all the same", async () => {
+  test("a run that a worker claims while a newer run replaces it is still cancelled", async () => {
     await using fleet = new Fleet()
     const task = defineTask({ name: "task", run: ({ signal }) => aborted(signal) })
     const schedule = task.schedule("s", { every: "1m", overlap: "replace" })
-    // The first run waits until the second is fired, and is taken at that very moment.
+    // The first run is pending until the second is fired, and is claimed between the plan and its write.
     const claim = { workerId: "worker", tasks: [{ name: "task", leaseMs: 600_000 }], limit: 10 }
     const store = racingStore(fleet.store, "transition", () => fleet.store.claim(claim))
     const node = fleet.node({ tasks: [task], schedules: [schedule], store })
@@ -247,7 +248,7 @@ describe("cancel", () => {
     ])
   })
 
-  test("another process's run is cancelled through the store, at its next heartbeat at the latest", async () => {
+  test("a run of another process is cancelled through the store, at its next heartbeat at the latest", async () => {
     await using fleet = new Fleet()
     let abortedAt: number | null = null
     const task = defineTask({
@@ -257,8 +258,8 @@ describe("cancel", () => {
         abortedAt = fleet.clock.monotonic() / 1_000
       },
     })
-    const deaf = { ...fleet.store, listen: async () => async () => undefined }
-    const worker = await fleet.started({ store: deaf, tasks: [task], lease: "30s" })
+    const withoutHints = { ...fleet.store, listen: async () => async () => undefined }
+    const worker = await fleet.started({ store: withoutHints, tasks: [task], lease: "30s" })
     const { runId } = await worker.enqueue(task)
     await fleet.advance("1s")
 
@@ -268,7 +269,7 @@ describe("cancel", () => {
     assert.equal(abortedAt, 10)
   })
 
-  test("a pending run that is cancelled never starts", async () => {
+  test("a cancelled pending run never starts", async () => {
     await using fleet = new Fleet()
     let starts = 0
     const task = defineTask({ name: "task", run: () => void starts++ })
@@ -281,7 +282,7 @@ describe("cancel", () => {
     assert.equal(starts, 0)
   })
 
-  test("a slot taken by a cancelled task that ignores its signal is free again after five seconds", async () => {
+  test("the slot of a cancelled task that ignores its signal is free after five seconds", async () => {
     await using fleet = new Fleet()
     const task = defineTask({ name: "task", run: ({ run }) => (run.id === "stuck" ? never : "done") })
     const node = await fleet.started({ tasks: [task], concurrency: 1 })

@@ -4,9 +4,9 @@ import { defineTask } from "../../src/index.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-const SECOND_BEFORE_TEN = "2026-01-01T09:59:58.000Z"
+const TWO_SECONDS_BEFORE_TEN = "2026-01-01T09:59:58.000Z"
 
-/** A fleet a moment before ten, and many schedules that are due at ten. */
+/** A fleet two seconds before ten, and many schedules that are due at ten. */
 async function burst(count: number, more: { overlap?: "skip" | "replace" } = {}) {
   const fleet = new Fleet("2026-01-01T09:30:00Z")
   const started: string[] = []
@@ -19,16 +19,16 @@ async function burst(count: number, more: { overlap?: "skip" | "replace" } = {})
     concurrency: 1_000,
     schedules: ids.map((id) => note.schedule(id, { cron: "0 10 * * *", ...more })),
   })
-  await fleet.advance(Date.parse(SECOND_BEFORE_TEN) - Date.parse(fleet.now()))
+  await fleet.advance(Date.parse(TWO_SECONDS_BEFORE_TEN) - Date.parse(fleet.now()))
   const stored = async () => (await fleet.runs()).length
-  const forget = () => {
+  const resetCalls = () => {
     sent.length = 0
   }
-  return { fleet, node, started, stored, calls, forget }
+  return { fleet, node, started, stored, calls, resetCalls }
 }
 
 describe("many schedules at one instant", () => {
-  test("are fired before it, and begin at it", async () => {
+  test("600 schedules of one instant are fired before it, and their runs begin at it", async () => {
     const { fleet, started, stored } = await burst(600)
     await using _ = fleet
 
@@ -40,7 +40,7 @@ describe("many schedules at one instant", () => {
     assert.deepEqual([started.length, new Set(started)], [600, new Set(["10:00:00.000Z"])])
   })
 
-  test("are fired the earlier the more they are, and few of them not before it", async () => {
+  test("100 schedules of one instant are fired 200 ms before it, and 49 at it", async () => {
     for (const [count, leadMs] of [
       [49, 0],
       [100, 200],
@@ -56,20 +56,20 @@ describe("many schedules at one instant", () => {
     }
   })
 
-  test("cost as many reads and writes as on time", async () => {
-    const { fleet, calls, forget } = await burst(400)
+  test("firing ahead takes one read and one write", async () => {
+    const { fleet, calls, resetCalls } = await burst(400)
     await using _ = fleet
-    forget()
+    resetCalls()
 
     await fleet.advance("10s")
 
     assert.deepEqual([calls("dueSchedules"), calls("fire")], [1, 1])
   })
 
-  test("that nobody can foresee are fired at it, without a busy wait", async () => {
-    const { fleet, started, stored, calls, forget } = await burst(600, { overlap: "replace" })
+  test("schedules that can't be planned ahead are fired at their instant, without repeated reads before it", async () => {
+    const { fleet, started, stored, calls, resetCalls } = await burst(600, { overlap: "replace" })
     await using _ = fleet
-    forget()
+    resetCalls()
 
     await fleet.advance("1999ms")
     const before = [await stored(), calls("dueSchedules")]
@@ -79,7 +79,7 @@ describe("many schedules at one instant", () => {
     assert.deepEqual([started.length, new Set(started)], [600, new Set(["10:00:00.000Z"])])
   })
 
-  test("one that is paused in time doesn't run, one that is paused later does", async () => {
+  test("a schedule paused before it is fired ahead doesn't run, and one paused after that does", async () => {
     const { fleet, node, started } = await burst(600)
     await using _ = fleet
 
@@ -91,7 +91,7 @@ describe("many schedules at one instant", () => {
     assert.equal(started.length, 599)
   })
 
-  test("another schedule that is due a moment before them is fired when it is due", async () => {
+  test("another schedule due 500 ms before the burst is fired at its own time", async () => {
     const { fleet, node, started, stored } = await burst(600)
     await using _ = fleet
     await fleet.advance("1100ms")
@@ -106,7 +106,7 @@ describe("many schedules at one instant", () => {
     assert.deepEqual(started, ["09:59:59.500Z"])
   })
 
-  test("are fired once by several processes, whoever is first", async () => {
+  test("several processes fire the schedules of one instant once", async () => {
     const { fleet, started, stored } = await burst(600)
     await using _ = fleet
     const note = defineTask({ name: "note", run: () => void started.push("elsewhere") })

@@ -7,34 +7,34 @@ const DAY = 86_400_000
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test("a timer longer than Node can set rings when it should, not at once", () => {
-  const rung: number[] = []
+test("a timer longer than Node.js can set fires at its time, not at once", () => {
+  const firedAfter: number[] = []
   const from = Date.now()
   for (const days of [1, 24, 25, 50, 400])
-    systemClock.setTimer(days * DAY, () => void rung.push((Date.now() - from) / DAY))
+    systemClock.setTimer(days * DAY, () => void firedAfter.push((Date.now() - from) / DAY))
 
   vi.advanceTimersByTime(500 * DAY)
 
-  assert.deepEqual(rung, [1, 24, 25, 50, 400])
+  assert.deepEqual(firedAfter, [1, 24, 25, 50, 400])
 })
 
-test("a timer that is called off never rings, at whatever stage", () => {
-  let hasRung = false
-  const callOff = systemClock.setTimer(60 * DAY, () => {
-    hasRung = true
+test("a cancelled timer never fires, also if it is longer than Node.js can set", () => {
+  let hasFired = false
+  const cancel = systemClock.setTimer(60 * DAY, () => {
+    hasFired = true
   })
   vi.advanceTimersByTime(30 * DAY)
 
-  callOff()
+  cancel()
   vi.advanceTimersByTime(60 * DAY)
 
-  assert.equal(hasRung, false)
+  assert.equal(hasFired, false)
 })
 
-test("ids are never made twice, and chance is in [0, 1)", () => {
+test("ids are unique, and random numbers are in [0, 1)", () => {
   const ids = new Set(Array.from({ length: 1_000 }, () => systemClock.newId()))
-  const chances = Array.from({ length: 1_000 }, () => systemClock.random())
+  const numbers = Array.from({ length: 1_000 }, () => systemClock.random())
 
   assert.equal(ids.size, 1_000)
-  assert.ok(chances.every((chance) => chance >= 0 && chance < 1))
+  assert.ok(numbers.every((number) => number >= 0 && number < 1))
 })

@@ -4,7 +4,7 @@ import { defineTask, type RunEvent } from "../../src/index.ts"
 import type { Store, TransactionalStore } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** A store whose transactions are committed or rolled back, and that can't be read for a while when a task has ended. */
+/** A store whose transactions are committed or rolled back, and whose first reads after the end of a task fail. */
 function withTransactions(store: Store, about: { isCommitted: boolean; failures: number }) {
   let failures = about.failures
   const transactional: TransactionalStore = {
@@ -23,8 +23,8 @@ function withTransactions(store: Store, about: { isCommitted: boolean; failures:
 }
 
 const CASES = [
-  { isCommitted: true, ends: ["succeeded"], means: "is known as succeeded" },
-  { isCommitted: false, ends: ["failed"], means: "is failed, and not lost with its lease" },
+  { isCommitted: true, ends: ["succeeded"], means: "succeeds" },
+  { isCommitted: false, ends: ["failed"], means: "fails instead of being lost with its lease" },
 ]
 
 for (const { isCommitted, ends, means } of CASES) {
@@ -51,7 +51,7 @@ for (const { isCommitted, ends, means } of CASES) {
   })
 }
 
-test("whether a transaction was committed is not asked for any more once a stop has ended", async () => {
+test("after a stop has ended, the store is no longer asked whether a transaction was committed", async () => {
   await using fleet = new Fleet()
   let reads = 0
   const store = withTransactions(fleet.store, { isCommitted: true, failures: Number.POSITIVE_INFINITY })

@@ -6,7 +6,7 @@ import { anEntry } from "../../src/store/laws/factories.ts"
 import type { Hint, Store } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** A process that declares a paused schedule, on a store that loses it and can say so. */
+/** A process that declares a schedule and pauses it, on a store that can lose the schedule and send hints. */
 async function losingStore(fleet: Fleet) {
   const listeners: ((hint: Hint) => void)[] = []
   const store: Store = {
@@ -26,41 +26,41 @@ async function losingStore(fleet: Fleet) {
       const [stored] = await fleet.store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
       await fleet.store.fire([deletionOf(stored!, anEntry())])
     },
-    async say(hint: Hint) {
-      for (const tell of listeners) tell(hint)
+    async send(hint: Hint) {
+      for (const onHint of listeners) onHint(hint)
       await fleet.advance("1s")
     },
     reason: async () => (await node.schedules.get("s"))?.paused?.reason,
   }
 }
 
-test("a store that says only after several polls that it lost a schedule gets it back as it was", async () => {
+test("a lost schedule is restored with its pause, even if the hint of the loss comes several polls later", async () => {
   await using fleet = new Fleet()
-  const { lose, say, reason } = await losingStore(fleet)
+  const { lose, send, reason } = await losingStore(fleet)
 
   await lose()
   await fleet.advance("10s")
-  await say("forgotten")
+  await send("forgotten")
 
   assert.equal(await reason(), "holiday")
 })
 
 test("a schedule that was deleted long before the loss stays deleted", async () => {
   await using fleet = new Fleet()
-  const { lose, say, reason } = await losingStore(fleet)
+  const { lose, send, reason } = await losingStore(fleet)
 
   await lose()
   await fleet.advance("10m")
-  await say("forgotten")
+  await send("forgotten")
 
   assert.equal(await reason(), undefined)
 })
 
-test("a loss is mended once: what is deleted after it stays deleted", async () => {
+test("a lost schedule is restored once, and stays deleted if it is deleted after that", async () => {
   await using fleet = new Fleet()
-  const { lose, say, reason } = await losingStore(fleet)
+  const { lose, send, reason } = await losingStore(fleet)
   await lose()
-  await say("forgotten")
+  await send("forgotten")
 
   await lose()
   await fleet.advance("10s")

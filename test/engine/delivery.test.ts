@@ -4,7 +4,7 @@ import { defineTask, RetryAfter } from "../../src/index.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, never } from "../support/fleet.ts"
 
-/** A task that is performed at most once, and how often it was begun. */
+/** A task that is performed at most once, and the attempts that began. */
 function onceTask(perform: (attempt: number) => unknown) {
   const begun: number[] = []
   const task = defineTask({
@@ -18,7 +18,7 @@ function onceTask(perform: (attempt: number) => unknown) {
   return { task, begun }
 }
 
-/** A worker has begun run "r" and is heard of no more; another is there. */
+/** A worker began run "r" and then lost its connection. Another worker is running. */
 async function afterLoss(fleet: Fleet, task: ReturnType<typeof onceTask>["task"]) {
   const wire = faultyStore(fleet.store)
   const lost = await fleet.started({ store: wire.store, tasks: [task] })
@@ -28,7 +28,7 @@ async function afterLoss(fleet: Fleet, task: ReturnType<typeof onceTask>["task"]
   return fleet.started({ tasks: [task] })
 }
 
-test("a run whose worker is lost fails, and is not performed again", async () => {
+test("an at-most-once run whose worker is lost fails and is not performed again", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask(() => never)
   const other = await afterLoss(fleet, task)
@@ -42,7 +42,7 @@ test("a run whose worker is lost fails, and is not performed again", async () =>
   assert.match(run?.error ?? "", /may have begun, and its task is performed at most once/)
 })
 
-test("a person may try it again, and then it is performed", async () => {
+test("an at-most-once run that a person retries is performed again", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask((attempt) => (attempt === 1 ? never : "done"))
   const other = await afterLoss(fleet, task)
@@ -55,27 +55,27 @@ test("a person may try it again, and then it is performed", async () => {
   assert.equal((await other.runs.get("r"))?.state, "succeeded")
 })
 
-test("one that was claimed and not begun is performed by another worker", async () => {
+test("an at-most-once run that was claimed but didn't begin is performed later", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask(() => "done")
   const wire = faultyStore(fleet.store)
   wire.loseReplies("claim")
-  const deaf = await fleet.started({ store: wire.store, tasks: [task] })
-  await deaf.enqueue(task, { id: "r" })
+  const node = await fleet.started({ store: wire.store, tasks: [task] })
+  await node.enqueue(task, { id: "r" })
   await fleet.advance("1s")
   wire.mend()
 
   await fleet.advance("1m")
 
-  assert.equal((await deaf.runs.get("r"))?.state, "succeeded")
+  assert.equal((await node.runs.get("r"))?.state, "succeeded")
   assert.equal(begun.length, 1)
 })
 
 test.each([
   ["an error", () => Promise.reject(new Error("refused")), /refused/],
-  ["an error that asks for another try", () => Promise.reject(new RetryAfter("1s")), /./],
-  ["a report of failure", () => ({ success: false, message: "no money" }), /no money/],
-])("%s is its end, whatever the schedule says about retries", async (_, perform, error) => {
+  ["a RetryAfter error", () => Promise.reject(new RetryAfter("1s")), /./],
+  ["the result success: false", () => ({ success: false, message: "no money" }), /no money/],
+])("%s ends an at-most-once run, whatever its retry policy", async (_, perform, error) => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask(perform)
   const node = await fleet.started({ tasks: [task] })
@@ -89,7 +89,7 @@ test.each([
   assert.match(run?.error ?? "", error)
 })
 
-test("a stop that doesn't wait for it ends it as failed instead of giving it back", async () => {
+test("a stop that doesn't wait for an at-most-once run fails it instead of releasing it", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask(() => never)
   const node = await fleet.started({ tasks: [task] })
@@ -106,7 +106,7 @@ test("a stop that doesn't wait for it ends it as failed instead of giving it bac
   assert.match(run?.error ?? "", /stopped while it performed the run/)
 })
 
-test("several attempts and at most once exclude each other", () => {
+test("an at-most-once task with several attempts is refused", () => {
   const options = {
     name: "t",
     delivery: "at-most-once",

@@ -10,7 +10,7 @@ const task = defineTask({ name: "send", run: () => "done" })
 
 /** The eight edge cases of ADR-004 (requirement E8). */
 describe("the eight edge cases", () => {
-  test("no schedules: nothing fires, nothing fails", async () => {
+  test("without schedules nothing fires and nothing fails", async () => {
     await using fleet = new Fleet()
     const errors: unknown[] = []
     await fleet.started({ tasks: [task], hooks: { error: (error) => void errors.push(error) } })
@@ -21,7 +21,7 @@ describe("the eight edge cases", () => {
     assert.deepEqual(errors, [])
   })
 
-  test("disabled: never fires, and goes on from now when it is enabled", async () => {
+  test("a disabled schedule never fires, and goes on from the time at which it is enabled", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [task] })
     const { revision } = await node.schedules.create("s", { task, cron: "0 * * * *", enabled: false })
@@ -37,7 +37,7 @@ describe("the eight edge cases", () => {
     )
   })
 
-  test("due: fires once, and the next run is stored with the last", async () => {
+  test("a due schedule fires once, and its last and next run are stored", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [task] })
     await node.schedules.create("s", { task, cron: "0 * * * *" })
@@ -54,7 +54,7 @@ describe("the eight edge cases", () => {
     assert.equal(schedule?.lastRunAt?.toISOString(), "2026-01-01T01:00:00.000Z")
   })
 
-  test("future: nothing fires before its time", async () => {
+  test("a schedule in the future doesn't fire before its time", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [task] })
     await node.schedules.create("s", { task, at: "2026-01-01T12:00:00Z" })
@@ -66,7 +66,7 @@ describe("the eight edge cases", () => {
     assert.equal((await fleet.runs()).length, 1)
   })
 
-  test("null next run: the next occurrence is computed from now and stored; nothing fires", async () => {
+  test("a schedule that was never planned gets its next occurrence after now and fires nothing", async () => {
     await using fleet = new Fleet("2026-03-10T10:30:00Z")
     const neverPlanned = aSchedule({}, { coveredUntil: null, nextRunAt: fleet.clock.now() })
     await fleet.store.putSchedule(neverPlanned, null)
@@ -78,7 +78,7 @@ describe("the eight edge cases", () => {
     assert.equal((await node.schedules.get("report"))?.nextRunAt?.toISOString(), "2026-03-10T11:00:00.000Z")
   })
 
-  test("missed: caught up once, then on from now", async () => {
+  test("missed occurrences are caught up by one run, and the schedule goes on from now", async () => {
     await using fleet = new Fleet()
     await fleet.node().schedules.create("s", { task: "send", cron: "0 * * * *" })
     await fleet.advance("9h30m")
@@ -95,7 +95,7 @@ describe("the eight edge cases", () => {
     )
   })
 
-  test("executor failure: recorded on the run, and the schedule goes on", async () => {
+  test("a failure of the task is recorded on the run, and the schedule goes on", async () => {
     await using fleet = new Fleet()
     const failing = defineTask({
       name: "send",
@@ -113,7 +113,7 @@ describe("the eight edge cases", () => {
     )
   })
 
-  test("invalid cron in the store: a warning, visible on the schedule, and the others go on", async () => {
+  test("an invalid cron in the store is logged as a warning and shown on its schedule, and other schedules go on", async () => {
     await using fleet = new Fleet("2026-03-10T08:30:00Z")
     const { logger, lines } = collectedLog()
     const bad = aSchedule({}, { triggers: [{ kind: "cron", cron: "61 * * * *", dayMatch: "either" }] })
@@ -131,9 +131,9 @@ describe("the eight edge cases", () => {
   })
 })
 
-/** Bugs that other schedulers shipped (peers.md 2.9), as far as the engine can have them. */
-describe("bugs of others", () => {
-  test("1, 15: a schedule due in several processes and read twice is never sent twice", async () => {
+/** Bugs that other schedulers shipped (peers.md 2.9; the number is that of the list) and that an engine can have. */
+describe("bugs of other schedulers", () => {
+  test("1, 15: a schedule that several processes read as due is performed once per occurrence", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const hooks: Hooks = { run: ({ type }) => void events.push(type) }
@@ -163,7 +163,7 @@ describe("bugs of others", () => {
     )
   })
 
-  test("8: a restart replays nothing, and a daily schedule runs every day however often it restarts", async () => {
+  test("8: a restart repeats nothing, and a daily schedule runs every day whatever the number of restarts", async () => {
     await using fleet = new Fleet()
     const schedules = [task.schedule("daily", { cron: "0 12 * * *" })]
     for (let restart = 0; restart < 57; restart++) {
@@ -177,7 +177,7 @@ describe("bugs of others", () => {
     assert.equal(days.length, 19)
   })
 
-  test("11: a due time in the past makes no timer that spins", async () => {
+  test("11: a due time in the past doesn't make the firing loop spin", async () => {
     await using fleet = new Fleet()
     const wire = faultyStore(fleet.store)
     await fleet.node().schedules.create("s", { task: "send", every: "1s" })
@@ -189,7 +189,7 @@ describe("bugs of others", () => {
     assert.ok(wire.count("dueSchedules") <= 25, `${wire.count("dueSchedules")} reads in ten seconds`)
   })
 
-  test("5: a backfill doesn't keep what is due now waiting", async () => {
+  test("5: a backfill doesn't delay scheduled runs", async () => {
     await using fleet = new Fleet()
     const slow = defineTask({ name: "send", run: () => taking(fleet.clock, "30s") })
     const node = await fleet.started({ tasks: [slow], concurrency: 2 })

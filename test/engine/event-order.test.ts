@@ -4,10 +4,10 @@ import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 
-test("a run's events come in the order in which they happened: created, started, and its end", async () => {
-  const told: string[] = []
+test("the events of a run are reported in order: created, started, succeeded", async () => {
+  const types: string[] = []
   const task = defineTask({ name: "task", run: () => undefined })
-  const hooks = { run: ({ type }: { type: string }) => void told.push(type) }
+  const hooks = { run: ({ type }: { type: string }) => void types.push(type) }
   await using test = await createTestScheduler({
     tasks: [task],
     hooks,
@@ -19,7 +19,7 @@ test("a run's events come in the order in which they happened: created, started,
 
   await test.advance("1h")
 
-  assert.deepEqual(told, ["created", "started", "succeeded", "created", "started", "succeeded"])
+  assert.deepEqual(types, ["created", "started", "succeeded", "created", "started", "succeeded"])
 })
 
 test("virtual time waits for a scheduled task that does real work", async () => {

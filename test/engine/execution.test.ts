@@ -8,7 +8,7 @@ import { running } from "../../src/store/laws/steps.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { turn } from "../support/fleet.ts"
 
-/** One attempt, by a clock whose timers never ring but are counted. */
+/** One attempt with a clock whose timers never fire but are collected. */
 async function anExecution(perform: (context: TaskContext, execution: Execution) => unknown) {
   const store = createMemoryStore(systemClock)
   await store.open()
@@ -24,38 +24,38 @@ async function anExecution(perform: (context: TaskContext, execution: Execution)
     clock: { ...systemClock, setTimer },
     leaseMs: 30_000,
     onProgress: () => undefined,
-    insist: (question) => question(),
+    withRetries: (question) => question(),
   })
   return { execution, timers }
 }
 
-/** So many that they are stored at once, and not only when a moment has passed. */
+/** A number of lines that is stored at once instead of after a delay. */
 const BATCH = 200
 
 test.each([
-  { what: "returns", perform: () => "done" },
+  { behaviour: "returns", perform: () => "done" },
   {
-    what: "throws",
+    behaviour: "throws",
     perform: () => {
       throw new Error("no")
     },
   },
-  { what: "has just written a line", perform: ({ log }: TaskContext) => log.info("a line") },
+  { behaviour: "has just written a log line", perform: ({ log }: TaskContext) => log.info("a line") },
   {
-    what: "wrote lines that are stored already",
+    behaviour: "wrote log lines that are stored already",
     async perform({ log }: TaskContext) {
       for (let line = 0; line < BATCH; line++) log.info(`line ${line}`)
       await turn()
     },
   },
   {
-    what: "ends in the grace that an abort leaves it",
+    behaviour: "ends within the grace after an abort",
     async perform(_: TaskContext, execution: Execution) {
       execution.abort("timeout")
     },
   },
 ])(
-  "a task that $what leaves no timer behind, and neither does an abort that comes too late",
+  "a task that $behaviour leaves no timer behind, and neither does an abort after its end",
   async ({ perform }) => {
     const { execution, timers } = await anExecution(perform)
 

@@ -3,7 +3,7 @@ import { defineTask, type Scheduler } from "../../src/index.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** Two processes that declare the same schedule, and an operator somewhere else. */
+/** Two processes that declare the same schedule, and an operator in a third process. */
 async function declaringFleet() {
   const fleet = new Fleet()
   const performed: string[] = []
@@ -24,8 +24,8 @@ const STEPS: Readonly<Record<string, (operator: Scheduler) => Promise<unknown>>>
   },
 }
 
-for (const [how, step] of Object.entries(STEPS)) {
-  test(`a schedule that is ${how} seconds before an outage is not fired from memory`, async () => {
+for (const [change, step] of Object.entries(STEPS)) {
+  test(`a schedule that is ${change} seconds before an outage is not fired from memory`, async () => {
     const { fleet, performed, wires, operator } = await declaringFleet()
     await fleet.advance("2m24s")
     performed.length = 0
@@ -39,7 +39,7 @@ for (const [how, step] of Object.entries(STEPS)) {
     await fleet[Symbol.asyncDispose]()
   })
 
-  test(`a schedule that is ${how} in an outage in which it can still be read is not fired from memory`, async () => {
+  test(`a schedule that is ${change} during an outage in which it can still be read is not fired from memory`, async () => {
     const { fleet, performed, wires, operator } = await declaringFleet()
     await fleet.advance("2m10s")
     for (const wire of wires) wire.breakDown("dueSchedules", "fire")
@@ -56,8 +56,8 @@ for (const [how, step] of Object.entries(STEPS)) {
   })
 }
 
-for (const how of ["paused", "deleted"]) {
-  test(`a schedule that a process has ${how} itself is not fired from memory, also if the store gives no hints`, async () => {
+for (const change of ["paused", "deleted"]) {
+  test(`a schedule that a process has ${change} itself is not fired from memory, even if the store sends no hints`, async () => {
     await using fleet = new Fleet()
     const performed: string[] = []
     const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.id) })
@@ -67,7 +67,7 @@ for (const how of ["paused", "deleted"]) {
     await fleet.advance("2m24s")
     performed.length = 0
 
-    await STEPS[how]!(node)
+    await STEPS[change]!(node)
     await fleet.advance("6s")
     wire.breakDown("dueSchedules", "fire", "findSchedules")
     await fleet.advance("3m")
@@ -76,7 +76,7 @@ for (const how of ["paused", "deleted"]) {
   })
 }
 
-test("many edits in one second cost each process about one read a second", async () => {
+test("ten edits per second make each process read schedules about once per second", async () => {
   const { fleet, wires, operator } = await declaringFleet()
   await fleet.advance("10s")
   const before = wires[0]!.count("findSchedules")

@@ -6,9 +6,9 @@ import type { LedgerEntry } from "../../src/scheduler/schedules/ledger.ts"
 import type { Store } from "../../src/store/store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** What the ledger says of an outage in which processes fired from memory: one record for each occurrence. */
+// After an outage in which processes fired from memory, each occurrence has one record.
 
-/** Reads of schedules fail after three seconds, as by a deadline, so that some seconds pass before the fall-back begins. */
+/** Reads of schedules fail after three seconds, as at a deadline, so some seconds pass before the fall-back begins. */
 class Outage {
   readonly store: Store
   isWithoutSchedules = false
@@ -45,17 +45,17 @@ async function everySecond(catchUp: "once" | "none" | "all") {
   return { fleet, outage, node, performed }
 }
 
-/** Each second from the first to the newest entry, with the entries that stand for it. */
+/** For each second from the oldest to the newest entry, the entries that stand for it. */
 async function secondsOf(node: Scheduler): Promise<ReadonlyMap<number, readonly LedgerEntry[]>> {
   const { items: entries } = await node.schedules.occurrences("s", { limit: 1_000 })
   const first = entries.at(-1)!
   const seconds = new Map<number, readonly LedgerEntry[]>()
   const start = (first.from ?? first.scheduledFor).getTime()
   for (let at = start; at <= entries[0]!.scheduledFor.getTime(); at += 1_000) {
-    const standing = entries.filter(
+    const covering = entries.filter(
       ({ from, scheduledFor }) => (from ?? scheduledFor).getTime() <= at && at <= scheduledFor.getTime(),
     )
-    seconds.set(at, standing)
+    seconds.set(at, covering)
   }
   return seconds
 }
@@ -70,7 +70,7 @@ function assertOneEach(seconds: ReadonlyMap<number, readonly LedgerEntry[]>): vo
 
 for (const catchUp of ["once", "none", "all"] as const) {
   describe(`with catch-up "${catchUp}"`, () => {
-    test("each second of an outage has one record, be it fired in time, from memory, or not at all", async () => {
+    test("each second of an outage has one record, whether it was fired in time, from memory, or not at all", async () => {
       const { fleet, outage, node, performed } = await everySecond(catchUp)
       await fleet.advance("3500ms")
 
@@ -88,7 +88,7 @@ for (const catchUp of ["once", "none", "all"] as const) {
       await fleet[Symbol.asyncDispose]()
     })
 
-    test("so has each second of an outage in which runs can't be written for a while either", async () => {
+    test("each second of an outage in which runs can't be written for some time has one record", async () => {
       const { fleet, outage, node } = await everySecond(catchUp)
       await fleet.advance("3500ms")
 
@@ -106,12 +106,12 @@ for (const catchUp of ["once", "none", "all"] as const) {
   })
 }
 
-test("schedules that come back in the middle of a turn from memory leave nothing unperformed with catch-up all", async () => {
+test("with catch-up all every occurrence is performed, even if schedules become readable while firing from memory", async () => {
   const { fleet, outage, node, performed } = await everySecond("all")
   const { now } = outage.store
   const { dueSchedules } = fleet.store
-  // Turns from memory are slow. Back again, the first answer names no schedule but says that there are more, and the second
-  // takes its time: by then the turn that began in the outage has ended.
+  // Firing from memory is slow. After the outage the first reply contains no schedule but says that there are more. The second
+  // reply is slow, and arrives after the firing from memory that began in the outage has ended.
   const answers: (typeof dueSchedules)[] = []
   outage.store.now = async () => {
     if (outage.isWithoutSchedules) await taking(fleet.clock, "3600ms")
@@ -145,7 +145,7 @@ test("schedules that come back in the middle of a turn from memory leave nothing
 })
 
 test.each([16, 17.2, 18.4, 19.6, 20.8, 22])(
-  "after %d s without the store, the run that makes up for them knows what it stands for",
+  "after %d s without the store, the catch-up run stands for all occurrences since the last run",
   async (seconds) => {
     const { fleet, outage, node } = await everySecond("once")
     const { now } = outage.store
@@ -169,7 +169,7 @@ test.each([16, 17.2, 18.4, 19.6, 20.8, 22])(
     assert.equal(
       missed!.from.getTime(),
       before!.scheduledFor!.getTime() + 1_000,
-      "all since the last one in time",
+      "the missed range begins after the last run that was on time",
     )
     assert.equal(missed!.until.getTime(), scheduledFor!.getTime() - 1_000)
     await fleet[Symbol.asyncDispose]()

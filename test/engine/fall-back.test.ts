@@ -5,7 +5,7 @@ import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** Processes that declare the same schedules, each at the end of its own wire. */
+/** Processes that declare the same schedules, each with its own connection to the store. */
 async function declaringFleet(count: number, schedule: object = { cron: "* * * * *" }) {
   const fleet = new Fleet()
   const performed: string[] = []
@@ -28,7 +28,7 @@ function minutesOf(ids: readonly string[]): readonly string[] {
 }
 
 for (const count of [1, 3]) {
-  test(`while schedules can't be read, ${count} process(es) fire the declared ones from memory under the same ids`, async () => {
+  test(`while schedules can't be read, ${count} process(es) fire declared ones from memory with the same run ids`, async () => {
     const { fleet, performed, breakDown, mend } = await declaringFleet(count)
     await fleet.advance("2m30s")
 
@@ -53,7 +53,7 @@ for (const count of [1, 3]) {
   })
 }
 
-test("when schedules can be read again, a run that replaces others doesn't give way to itself", async () => {
+test("when schedules can be read again, a run with overlap replace isn't cancelled by itself", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const task = defineTask({ name: "task", run: () => taking(fleet.clock, "45s") })
@@ -75,7 +75,7 @@ test("when schedules can be read again, a run that replaces others doesn't give 
   )
 })
 
-test("a schedule that depends on another is fired from memory by what the runs say", async () => {
+test("a schedule with a dependency is fired from memory if runs of the dependency succeeded", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const performed: string[] = []
@@ -101,7 +101,7 @@ test("a schedule that depends on another is fired from memory by what the runs s
   ])
 })
 
-test("the fall-back and its end are said once each", async () => {
+test("the fall-back and its end are logged once each", async () => {
   const { fleet, lines, breakDown, mend } = await declaringFleet(1)
   await fleet.advance("1m")
 
@@ -110,15 +110,15 @@ test("the fall-back and its end are said once each", async () => {
   mend()
   await fleet.advance("1m")
 
-  const said = lines.filter(({ component }) => component === "local-firing").map(({ message }) => message)
+  const messages = lines.filter(({ component }) => component === "local-firing").map(({ message }) => message)
   assert.deepEqual(
-    said.filter((message) => message !== "Fired"),
+    messages.filter((message) => message !== "Fired"),
     ["Firing declared schedules from memory", "Stored schedules fire again"],
   )
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a schedule has no more runs than it may have, however many of them are fired from memory", async () => {
+test("a schedule never has more runs than maxRuns, even if some are fired from memory", async () => {
   const { fleet, performed, breakDown, mend } = await declaringFleet(2, { cron: "* * * * *", maxRuns: 4 })
   await fleet.advance("2m30s")
 
@@ -135,7 +135,7 @@ test("a schedule has no more runs than it may have, however many of them are fir
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a schedule that somebody made by hand is not fired from memory", async () => {
+test("a schedule that isn't declared in code is not fired from memory", async () => {
   const { fleet, performed, breakDown } = await declaringFleet(1, { cron: "0 0 1 6 *" })
   await fleet.node().schedules.create("by-hand", { task: "task", cron: "* * * * *" })
   await fleet.advance("2m30s")
@@ -148,7 +148,7 @@ test("a schedule that somebody made by hand is not fired from memory", async () 
   await fleet[Symbol.asyncDispose]()
 })
 
-test("one failed read is no outage: nothing stands in for it", async () => {
+test("one failed read doesn't begin the fall-back", async () => {
   const { fleet, lines, breakDown, mend } = await declaringFleet(1)
   await fleet.advance("59s")
 
@@ -161,7 +161,7 @@ test("one failed read is no outage: nothing stands in for it", async () => {
   await fleet[Symbol.asyncDispose]()
 })
 
-test("while runs can't be written either, nothing is invented; afterwards catch-up decides", async () => {
+test("while runs can't be written either, nothing is fired from memory, and catch-up applies afterwards", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const performed: string[] = []

@@ -5,7 +5,7 @@ import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore, type Operation } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** A process that fires and performs something every ten seconds, over a store that can be broken. */
+/** A process that fires and performs a run every ten seconds, on a store whose operations can be made to fail. */
 async function busyNode() {
   const fleet = new Fleet()
   const performed: string[] = []
@@ -76,7 +76,7 @@ describe("an operation that fails for a minute", () => {
     })
   }
 
-  test("all of them: the same", async () => {
+  test("all operations: the loops survive, and nothing is lost or doubled", async () => {
     const busy = await busyNode()
     await busy.fleet.advance("2m")
 
@@ -108,7 +108,7 @@ describe("an operation whose replies are lost for a minute", () => {
   }
 })
 
-test("a success whose reply was lost is told as a success, not as refused", async () => {
+test("a success whose reply was lost is reported as a success, not as refused", async () => {
   await using fleet = new Fleet()
   const events: string[] = []
   const wire = faultyStore(fleet.store)
@@ -125,7 +125,7 @@ test("a success whose reply was lost is told as a success, not as refused", asyn
   assert.deepEqual(events, ["started", "succeeded"])
 })
 
-test("an outage is logged once by each loop, and once when it is over", async () => {
+test("an outage is logged once by each loop, and its end once", async () => {
   const { fleet, wire, lines, errors } = await busyNode()
   await fleet.advance("1m")
   lines.length = 0
@@ -141,11 +141,11 @@ test("an outage is logged once by each loop, and once when it is over", async ()
     assert.ok(during.filter((each) => each === component).length <= 2, `${component} in ${during}`)
     assert.equal(after.filter((line) => line.component === component).length, 1, component)
   }
-  assert.ok(errors.length > 20, "the error hook hears of every fault")
+  assert.ok(errors.length > 20, "the error hook is called for every fault")
   await fleet[Symbol.asyncDispose]()
 })
 
-test("while the store is away a loop backs off to five seconds, and hints don't hurry it", async () => {
+test("during an outage a loop backs off to five seconds, and hints don't shorten that", async () => {
   const { fleet, wire } = await busyNode()
   wire.breakDown("dueSchedules", "enqueue")
   const before = wire.count("dueSchedules")
@@ -160,7 +160,7 @@ test("while the store is away a loop backs off to five seconds, and hints don't 
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a fault is logged as text that pino and JSON keep", async () => {
+test("a fault is logged as text, which pino and JSON can write", async () => {
   const { fleet, wire, lines } = await busyNode()
 
   wire.breakDown("dueSchedules")
@@ -172,7 +172,7 @@ test("a fault is logged as text that pino and JSON keep", async () => {
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a result that can't be stored for long is dropped, and the run is performed again", async () => {
+test("a result that can't be stored within the lease is dropped, and the run is performed again", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const { logger, lines } = collectedLog()

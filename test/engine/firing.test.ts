@@ -11,7 +11,7 @@ import { slowStore } from "../support/slow-store.ts"
 const noop = defineTask({ name: "noop", run: () => undefined })
 
 describe("one process", () => {
-  test("an occurrence starts at its very instant, not at the next poll", async () => {
+  test("an occurrence starts at its instant, not at the next poll", async () => {
     await using fleet = new Fleet("2026-01-01T00:00:17.250Z")
     const startedAt: string[] = []
     const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.now()) })
@@ -36,11 +36,11 @@ describe("one process", () => {
 
     await fleet.advance("1h")
 
-    // Each of the three loops looks once per poll interval of a minute, and pruning every ten minutes.
+    // Each of the three loops reads once per poll interval of a minute, and pruning runs every ten minutes.
     assert.ok(calls.length >= 3 * 59 && calls.length <= 3 * 61 + 6, `${calls.length} calls`)
   })
 
-  test("a day with one far-away schedule costs a look at each poll, and no more", async () => {
+  test("a day with one distant schedule costs one read per poll", async () => {
     await using fleet = new Fleet()
     const { store, calls, count } = faultyStore(fleet.store)
     await fleet.started({
@@ -58,7 +58,7 @@ describe("one process", () => {
     assert.equal(count("fire"), 0)
   })
 
-  test("one whose records can't be read keeps no other from firing", async () => {
+  test("a schedule whose records can't be read doesn't keep other schedules from firing", async () => {
     await using fleet = new Fleet()
     const { schedules, runs } = fleet.node()
     await schedules.create("behind", { task: "noop", cron: "0 * * * *" })
@@ -75,13 +75,13 @@ describe("one process", () => {
 
     assert.deepEqual((await runs.list({ schedule: "behind" })).items, [])
     assert.equal((await runs.list({ schedule: "in-time" })).items.length, 3)
-    assert.ok(reads <= 7, `it is tried again, and not all the time: ${reads} reads`)
+    assert.ok(reads <= 7, `the look-up is repeated, but not all the time: ${reads} reads`)
     isReadable = true
     await fleet.advance("1m")
     assert.equal((await runs.list({ schedule: "behind" })).items.length, 2)
   })
 
-  test("a store that goes away in mid-turn is a fault, and no schedule rests for it", async () => {
+  test("an outage that begins while due schedules are planned is a fault of the store and puts no schedule on hold", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = collectedLog()
     const wire = faultyStore(fleet.store)
@@ -105,14 +105,14 @@ describe("one process", () => {
 
     assert.equal(wire.count("findRuns"), 1, "the other schedules don't try as well")
     assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
-    assert.ok(!lines.some(({ message }) => message.startsWith("What is recorded")))
+    assert.ok(!lines.some(({ message }) => message.startsWith("The schedule's recorded occurrences")))
     wire.mend()
     await fleet.advance("6s")
     assert.equal((await runs.list({ state: "succeeded" })).items.length, 20)
     assert.ok(lines.some(({ message }) => message === "The store answers again"))
   })
 
-  test("look-ups that fail slowly are a fault once they have kept the others waiting for five seconds", async () => {
+  test("look-ups that fail slowly count as a fault of the store after five seconds", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = collectedLog()
     const { schedules, runs } = fleet.node()
@@ -128,13 +128,13 @@ describe("one process", () => {
 
     await fleet.advance("90s")
 
-    const rested = lines.filter(({ message }) => message.startsWith("What is recorded"))
+    const onHold = lines.filter(({ message }) => message.startsWith("The schedule's recorded occurrences"))
     assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
-    assert.ok(rested.length >= 4, `${rested.length} rested`)
+    assert.ok(onHold.length >= 4, `${onHold.length} on hold`)
     assert.equal((await runs.list({ schedule: "in-time" })).items[0]?.state, "succeeded")
   })
 
-  test("more than a batch of schedules whose records can't be read neither starve another, nor keep the loop busy", async () => {
+  test("a full batch of schedules whose records can't be read neither blocks others nor keeps the loop busy", async () => {
     await using fleet = new Fleet()
     const { schedules, runs } = fleet.node()
     for (let index = 0; index < 510; index++)
@@ -151,11 +151,11 @@ describe("one process", () => {
     assert.ok(count("dueSchedules") < 50, `${count("dueSchedules")} reads`)
   })
 
-  test("a plan whose key another run holds is made again, and is no race with another process", async () => {
+  test("a plan whose live key another run holds is made again, and isn't reported as a race", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = collectedLog()
     const races: string[] = []
-    const takings: ClaimedWork[] = []
+    const claims: ClaimedWork[] = []
     let held = 1
     const fire: typeof fleet.store.fire = async (plans) =>
       held-- > 0 ? plans.map(() => ({ outcome: "held" })) : fleet.store.fire(plans)
@@ -166,7 +166,7 @@ describe("one process", () => {
       logger,
       hooks: {
         race: (id) => void races.push(id),
-        claimed: (taking) => void (taking.what === "schedules" && takings.push(taking)),
+        claimed: (claim) => void (claim.what === "schedules" && claims.push(claim)),
       },
     })
 
@@ -174,18 +174,18 @@ describe("one process", () => {
 
     assert.deepEqual(races, [])
     assert.deepEqual(
-      takings.map(({ count, lost }) => [count, lost]),
+      claims.map(({ count, lost }) => [count, lost]),
       [
         [0, 0],
         [1, 0],
       ],
     )
-    const said = lines.filter(({ level }) => level === "debug").map(({ message }) => message)
-    assert.deepEqual(said.slice(0, 1), ["Another run holds the key of this schedule; planning again"])
+    const messages = lines.filter(({ level }) => level === "debug").map(({ message }) => message)
+    assert.deepEqual(messages.slice(0, 1), ["Another run holds the key of this schedule; planning again"])
     assert.equal((await fleet.runs())[0]?.state, "succeeded")
   })
 
-  test("a schedule that is created is fired without waiting for the poll", async () => {
+  test("a new schedule is fired without waiting for the next poll", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [noop], pollInterval: "1h" })
     await fleet.advance("10s")
@@ -196,10 +196,10 @@ describe("one process", () => {
     assert.equal((await node.runs.get("soon@2026-01-01T00:00:15Z"))?.state, "succeeded")
   })
 
-  test("without any hint a schedule created elsewhere is found at the next poll", async () => {
+  test("without hints, a schedule created by another process is found at the next poll", async () => {
     await using fleet = new Fleet()
-    const deaf = { ...fleet.store, listen: async () => async () => undefined }
-    await fleet.started({ store: deaf, tasks: [noop], pollInterval: "1m" })
+    const withoutHints = { ...fleet.store, listen: async () => async () => undefined }
+    await fleet.started({ store: withoutHints, tasks: [noop], pollInterval: "1m" })
 
     await fleet.node().schedules.create("soon", { task: "noop", in: "5s" })
     await fleet.advance("1m")
@@ -209,7 +209,7 @@ describe("one process", () => {
     assert.equal(run?.startedAt?.toISOString(), "2026-01-01T00:01:00.000Z")
   })
 
-  test("a store that can give no hints is no reason not to start", async () => {
+  test("a scheduler starts even if the store can't give hints", async () => {
     await using fleet = new Fleet()
     const { store, breakDown } = faultyStore(fleet.store)
     breakDown("listen")
@@ -220,10 +220,10 @@ describe("one process", () => {
     assert.equal((await fleet.runs()).length, 3)
   })
 
-  test("more schedules due at one instant than fit a batch are all fired in that instant", async () => {
+  test("more schedules of one instant than fit a batch are all fired at that instant", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [noop], concurrency: 600 })
-    // Not ahead of it: what is to be replaced is known at the instant only.
+    // Overlap replace isn't fired ahead: the runs to cancel are known only at the instant.
     for (let index = 0; index < 600; index++)
       await node.schedules.create(`s${index}`, { task: noop, cron: "0 * * * *", overlap: "replace" })
 
@@ -257,10 +257,10 @@ describe("several processes", () => {
     })
   }
 
-  test("how long it took to take due work is told, with how much others were first at", async () => {
+  test("the hook `claimed` reports the duration, the claimed number and the number lost to other processes", async () => {
     await using fleet = new Fleet()
-    const takings: ClaimedWork[] = []
-    const hooks = { claimed: (taking: ClaimedWork) => void takings.push(taking) }
+    const claims: ClaimedWork[] = []
+    const hooks = { claimed: (claim: ClaimedWork) => void claims.push(claim) }
     const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
     const store = slowStore(fleet.store, fleet.clock)
     for (let index = 0; index < 3; index++) await fleet.started({ store, tasks: [noop], schedules, hooks })
@@ -268,14 +268,14 @@ describe("several processes", () => {
     await fleet.advance("10m")
 
     const sum = (what: string, of: "count" | "lost") =>
-      takings.filter((taking) => taking.what === what).reduce((total, taking) => total + taking[of], 0)
+      claims.filter((claim) => claim.what === what).reduce((total, claim) => total + claim[of], 0)
     assert.deepEqual([sum("schedules", "count"), sum("runs", "count")], [10, 10])
     assert.ok(sum("schedules", "lost") > 0)
-    // The wire of this store may take no time at all, but not always.
-    assert.ok(takings.some(({ tookMs }) => tookMs > 0))
+    // Some calls of this store take no time, but not all.
+    assert.ok(claims.some(({ tookMs }) => tookMs > 0))
   })
 
-  test("losing the race for a schedule is told as an event and logged for debugging only", async () => {
+  test("a lost race for a schedule is reported as an event and logged only at level debug", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const hooks = {
@@ -298,7 +298,7 @@ describe("several processes", () => {
     assert.ok(lines.every(({ level }) => level === "debug" || level === "info"))
   })
 
-  test("when the process that fired so far is gone, the others go on without a pause", async () => {
+  test("when a firing process stops, the other processes fire without a gap", async () => {
     await using fleet = new Fleet()
     const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
     const first = await fleet.started({ tasks: [noop], schedules })
@@ -314,7 +314,7 @@ describe("several processes", () => {
   })
 })
 
-/** The store, with another way to look up which occurrences have a record. */
+/** The store with `look` in place of the reads that look up recorded occurrences. */
 function withLookUps(
   store: Store,
   look: (read: () => ReturnType<Store["findRuns"]>) => ReturnType<Store["findRuns"]>,

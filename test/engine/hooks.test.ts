@@ -6,19 +6,19 @@ import { Fleet, taking } from "../support/fleet.ts"
 
 const task = defineTask({ name: "task", run: () => "done" })
 
-test("start and stop are told once each", async () => {
+test("the hooks `start` and `stop` are called once each", async () => {
   await using fleet = new Fleet()
-  const said: string[] = []
-  const hooks = { start: () => void said.push("start"), stop: () => void said.push("stop") }
+  const calls: string[] = []
+  const hooks = { start: () => void calls.push("start"), stop: () => void calls.push("stop") }
 
   const node = await fleet.started({ tasks: [task], hooks })
   await fleet.advance("1h")
   await fleet.until(node.stop())
 
-  assert.deepEqual(said, ["start", "stop"])
+  assert.deepEqual(calls, ["start", "stop"])
 })
 
-test("idle is told once per idle period", async () => {
+test("the hook `idle` is called once per idle period", async () => {
   await using fleet = new Fleet()
   const idleAt: number[] = []
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
@@ -35,7 +35,7 @@ test("idle is told once per idle period", async () => {
   assert.deepEqual(idleAt, [0, 610, 1_210])
 })
 
-test("a run's life is told event by event, by the process that did it", async () => {
+test("each change of a run is reported as an event by the process that made it", async () => {
   await using fleet = new Fleet()
   const events: RunEvent[] = []
   const schedules = [task.schedule("s", { cron: "0 * * * *" })]
@@ -44,7 +44,7 @@ test("a run's life is told event by event, by the process that did it", async ()
 
   await fleet.advance("1h")
 
-  // Two loops tell them: a quick worker may say that it started before firing has said that it fired.
+  // Two loops report events, so "started" of a quick worker may precede "created" of the firing loop.
   assert.deepEqual(events.map(({ type }) => type).sort(), ["created", "started", "succeeded"])
   assert.deepEqual(
     events.find(({ type }) => type === "created"),
@@ -59,7 +59,7 @@ test("a run's life is told event by event, by the process that did it", async ()
   )
 })
 
-test("a skipped occurrence is told with its reason", async () => {
+test("the event of a skipped occurrence has its reason", async () => {
   await using fleet = new Fleet()
   const events: RunEvent[] = []
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "90m") })
@@ -83,7 +83,7 @@ test("a skipped occurrence is told with its reason", async () => {
   )
 })
 
-/** Whatever a hook throws, and however it throws it. */
+/** Values that a hook may throw. */
 const circular: Record<string, unknown> = {}
 circular["self"] = circular
 const THROWN: Readonly<Record<string, unknown>> = {
@@ -97,10 +97,10 @@ for (const [name, thrown] of Object.entries(THROWN)) {
   test(`hooks that throw ${name} are logged and change nothing`, async () => {
     await using fleet = new Fleet()
     const lines: string[] = []
-    const trouble = () => {
+    const throwing = () => {
       throw thrown
     }
-    const hooks = { start: trouble, stop: trouble, idle: trouble, error: trouble, run: trouble }
+    const hooks = { start: throwing, stop: throwing, idle: throwing, error: throwing, run: throwing }
     const schedules = [task.schedule("s", { cron: "* * * * *" })]
     const logger = jsonLogger({ write: (line) => void lines.push(line) })
     const node = await fleet.started({ tasks: [task], schedules, hooks, logger })
@@ -129,16 +129,16 @@ test("an async hook that rejects is logged and doesn't end the process", async (
   assert.match(String(line?.["error"]), /rejected/)
 })
 
-test("a listener hears what the hook of that name does, until it stops", async () => {
+test("a listener gets the same events as the hook of that name until it is removed", async () => {
   await using fleet = new Fleet()
-  const heard: string[] = []
+  const calls: string[] = []
   const task = defineTask({ name: "task", run: () => undefined })
-  const node = fleet.node({ tasks: [task], hooks: { run: ({ type }) => void heard.push(`hook ${type}`) } })
-  const stop = node.on("run", ({ type }) => void heard.push(type))
+  const node = fleet.node({ tasks: [task], hooks: { run: ({ type }) => void calls.push(`hook ${type}`) } })
+  const stop = node.on("run", ({ type }) => void calls.push(type))
   node.on("run", () => {
     throw new Error("a listener's own mistake")
   })
-  node.on("start", () => void heard.push("start"))
+  node.on("start", () => void calls.push("start"))
   await fleet.until(node.start())
   await node.enqueue(task)
   await fleet.advance("1s")
@@ -146,7 +146,7 @@ test("a listener hears what the hook of that name does, until it stops", async (
   await node.enqueue(task)
   await fleet.advance("1s")
 
-  assert.deepEqual(heard, [
+  assert.deepEqual(calls, [
     ...["start", "hook started", "started", "hook succeeded", "succeeded"],
     ...["hook started", "hook succeeded"],
   ])

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import { defineTask, type RunEvent, type Scheduler, type TaskContext } from "../../src/index.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** A worker for the task, and how late each attempt was that it began. */
+/** A worker for the task, and the lateness of each attempt that it began. */
 async function working(fleet: Fleet, perform: (context: TaskContext) => unknown = () => undefined) {
   const lateness: number[] = []
   const run = (event: RunEvent) => void (event.type === "started" && lateness.push(event.latenessMs))
@@ -15,32 +15,32 @@ async function working(fleet: Fleet, perform: (context: TaskContext) => unknown 
 const dateOf = (time: string) => new Date(`2026-01-01T${time}Z`)
 const HOURLY = { task: "task", cron: "0 * * * *" }
 
-describe("nothing is late that begins when it is due", () => {
-  test.each<[what: string, ask: (node: Scheduler) => Promise<unknown>]>([
+describe("runs that begin when they are due", () => {
+  test.each<[run: string, request: (node: Scheduler) => Promise<unknown>]>([
     ["an occurrence", (node) => node.schedules.create("s", HOURLY)],
-    ["one that jitter holds back", (node) => node.schedules.create("s", { ...HOURLY, jitter: "40m" })],
+    ["an occurrence delayed by jitter", (node) => node.schedules.create("s", { ...HOURLY, jitter: "40m" })],
     [
-      "one that an operator moved",
+      "an occurrence moved by an operator",
       async (node) => {
         await node.schedules.create("s", HOURLY)
         await node.schedules.move("s", dateOf("01:00:00"), dateOf("01:20:00"))
       },
     ],
-    ["a run that was enqueued", (node) => node.enqueue("task")],
-    ["one with a delay", (node) => node.enqueue("task", { delay: "30m" })],
-    ["one for an instant", (node) => node.enqueue("task", { at: dateOf("01:15:00") })],
-    ["one for an instant that has passed", (node) => node.enqueue("task", { at: dateOf("00:00:00") })],
-  ])("%s", async (_, ask) => {
+    ["an enqueued run", (node) => node.enqueue("task")],
+    ["an enqueued run with a delay", (node) => node.enqueue("task", { delay: "30m" })],
+    ["an enqueued run for a future instant", (node) => node.enqueue("task", { at: dateOf("01:15:00") })],
+    ["an enqueued run for a past instant", (node) => node.enqueue("task", { at: dateOf("00:00:00") })],
+  ])("the lateness is 0 for %s", async (_, request) => {
     await using fleet = new Fleet("2026-01-01T00:30:00Z")
     const { node, lateness } = await working(fleet)
 
-    await ask(node)
+    await request(node)
     await fleet.advance("80m")
 
     assert.deepEqual(lateness, [0])
   })
 
-  test("an attempt after a back-off", async () => {
+  test("the lateness is 0 for an attempt after a back-off", async () => {
     await using fleet = new Fleet()
     const { node, lateness } = await working(fleet, () => Promise.reject(new Error("no route")))
 
@@ -51,8 +51,8 @@ describe("nothing is late that begins when it is due", () => {
   })
 })
 
-describe("lateness counts from when a run was due", () => {
-  test("also if nobody was there to fire it", async () => {
+describe("runs that begin late", () => {
+  test("the lateness of a catch-up run counts from the time at which its occurrence was due", async () => {
     await using fleet = new Fleet()
     await fleet.node().schedules.create("s", HOURLY)
 
@@ -68,7 +68,7 @@ describe("lateness counts from when a run was due", () => {
     )
   })
 
-  test("of each attempt, if others are in its way", async () => {
+  test("the lateness of a retry counts from the end of its back-off", async () => {
     await using fleet = new Fleet()
     const { node, lateness } = await working(fleet, async ({ run }) => {
       if (run.id === "other") await taking(fleet.clock, "90s")
@@ -80,13 +80,13 @@ describe("lateness counts from when a run was due", () => {
     await node.enqueue("task", { id: "other" })
     await fleet.advance("5m")
 
-    // Its back-off of a minute ended while the other had half a minute to go.
+    // The back-off of a minute ended while the other run had half a minute to go.
     assert.deepEqual(lateness, [0, 0, 30_001])
     const run = await node.runs.get("failing")
     assert.equal(run!.startedAt!.getTime() - run!.dueAt!.getTime(), 30_001)
   })
 
-  test("of a run that was given back: when it could be taken again", async () => {
+  test("the lateness of a released run counts from its release", async () => {
     await using fleet = new Fleet()
     const first = await working(fleet, () => taking(fleet.clock, "1h"))
     await first.node.enqueue("task")

@@ -25,7 +25,7 @@ test("a run longer than many leases is performed once, by one worker", async () 
   assert.deepEqual([starts, run?.state, run?.attempt], [1, "succeeded", 1])
 })
 
-test("a short lease is kept beside a long one", async () => {
+test("a worker keeps a short lease while it also holds a long one", async () => {
   await using fleet = new Fleet()
   const performed: string[] = []
   const perform = async ({ run }: { run: { id: string; attempt: number } }) => {
@@ -45,7 +45,7 @@ test("a short lease is kept beside a long one", async () => {
   assert.deepEqual(performed, ["long#1", "short#1"])
 })
 
-test("a worker holds all it has with one heartbeat three times a lease", async () => {
+test("a worker keeps all its leases with three heartbeats per lease", async () => {
   await using fleet = new Fleet()
   const { store, count } = faultyStore(fleet.store)
   const task = defineTask({ name: "task", run: () => taking(fleet.clock, "5m") })
@@ -63,16 +63,16 @@ describe("a worker whose heartbeats fail", () => {
   async function cutOff() {
     const fleet = new Fleet()
     const events: string[] = []
-    const story: string[] = []
+    const steps: string[] = []
     const task = defineTask({
       name: "task",
       lease: "30s",
       async run({ run, signal }) {
         const at = () => fleet.clock.monotonic() / 1_000
-        story.push(`${at()} attempt ${run.attempt}`)
+        steps.push(`${at()} attempt ${run.attempt}`)
         if (run.attempt > 1) return "second"
         await aborted(signal)
-        story.push(`${at()} ${(signal.reason as RunAborted).why}`)
+        steps.push(`${at()} ${(signal.reason as RunAborted).why}`)
         return "first"
       },
     })
@@ -82,17 +82,17 @@ describe("a worker whose heartbeats fail", () => {
     const { runId } = await first.enqueue(task)
     await fleet.advance("1s")
     await fleet.started({ tasks: [task] })
-    return { fleet, wire, first, runId, story, events }
+    return { fleet, wire, first, runId, steps, events }
   }
 
-  test("stops before its lease ends, and another takes the run over when it has, as the next attempt", async () => {
-    const { fleet, wire, first, runId, story } = await cutOff()
+  test("a worker without heartbeats stops before its lease ends, and then another worker begins the next attempt", async () => {
+    const { fleet, wire, first, runId, steps } = await cutOff()
     wire.breakDown("heartbeat", "claim")
 
     await fleet.advance("1m")
 
     const run = await first.runs.get(runId)
-    assert.deepEqual(story, ["0 attempt 1", "27 lease-lost", "30 attempt 2"])
+    assert.deepEqual(steps, ["0 attempt 1", "27 lease-lost", "30 attempt 2"])
     assert.deepEqual([run?.state, run?.details, run?.attempt], ["succeeded", "second", 2])
     assert.deepEqual(
       run?.attempts.map(({ outcome }) => outcome),
@@ -101,20 +101,20 @@ describe("a worker whose heartbeats fail", () => {
     await fleet[Symbol.asyncDispose]()
   })
 
-  test("keeps its runs if they come through again in time", async () => {
-    const { fleet, wire, first, runId, story } = await cutOff()
+  test("a worker keeps its runs if heartbeats succeed again before the lease ends", async () => {
+    const { fleet, wire, first, runId, steps } = await cutOff()
     wire.breakDown("heartbeat")
     await fleet.advance("20s")
 
     wire.mend()
     await fleet.advance("5m")
 
-    assert.deepEqual(story, ["0 attempt 1"])
+    assert.deepEqual(steps, ["0 attempt 1"])
     assert.equal((await first.runs.get(runId))?.state, "running")
     await fleet[Symbol.asyncDispose]()
   })
 
-  test("says that its late answer was refused", async () => {
+  test("a worker whose lease ended reports its late result as refused", async () => {
     const { fleet, wire, events } = await cutOff()
     wire.breakDown("heartbeat", "claim")
 
@@ -142,7 +142,7 @@ test("a run whose worker died is taken over within 45 seconds", async () => {
   assert.deepEqual([run?.state, run?.attempt], ["succeeded", 2])
 })
 
-test("after three lost workers a run is failed as lost, and isn't given to a fourth", async () => {
+test("after three lost workers a run fails as lost and isn't given to a fourth", async () => {
   await using fleet = new Fleet()
   const attempts: number[] = []
   const events: string[] = []
@@ -155,7 +155,7 @@ test("after three lost workers a run is failed as lost, and isn't given to a fou
     },
   })
   await fleet.node().enqueue("killer", { id: "poison" })
-  for (let victim = 0; victim < 3; victim++) {
+  for (let worker = 0; worker < 3; worker++) {
     const wire = faultyStore(fleet.store)
     await fleet.started({ store: wire.store, tasks: [task] })
     await fleet.advance("1s")
@@ -177,7 +177,7 @@ test("after three lost workers a run is failed as lost, and isn't given to a fou
   assert.deepEqual(events, ["lost"])
 })
 
-test("claims that reached no worker cost a run nothing, however many they were", async () => {
+test("claims whose replies reached no worker don't count as lost attempts of a run", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => "done" })
   await fleet.node().enqueue("task", { id: "a" })
@@ -194,7 +194,7 @@ test("claims that reached no worker cost a run nothing, however many they were",
   assert.deepEqual([run.state, run.attempt, run.lost], ["succeeded", 6, 0])
 })
 
-test("a second attempt is not begun before the store knows of it", async () => {
+test("a second attempt doesn't begin before the store has confirmed it", async () => {
   await using fleet = new Fleet()
   const performed: number[] = []
   const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.attempt) })
@@ -213,7 +213,7 @@ test("a second attempt is not begun before the store knows of it", async () => {
   assert.deepEqual(performed, [2])
 })
 
-test("a worker that stops gives back what it had not begun", async () => {
+test("a stopping worker releases claimed runs that didn't begin", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => "done" })
   await fleet.node().enqueue("task", { id: "a" })
@@ -232,7 +232,7 @@ test("a worker that stops gives back what it had not begun", async () => {
   assert.deepEqual([run.state, run.attempts.at(-1)?.outcome], ["pending", "released"])
 })
 
-test("an operator's release takes a run from its worker and gives it to the next at once", async () => {
+test("a run released by an operator is aborted in its worker and begins its next attempt at once", async () => {
   await using fleet = new Fleet()
   let why: unknown
   const task = defineTask({

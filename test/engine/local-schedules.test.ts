@@ -6,7 +6,7 @@ import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 import { slowStore } from "../support/slow-store.ts"
 
-test("several processes that tick the same local schedule fire each occurrence once", async () => {
+test("several processes with the same local schedule fire each occurrence once", async () => {
   await using fleet = new Fleet("2026-01-01T00:00:13Z")
   const performed: string[] = []
   const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.id) })
@@ -40,7 +40,7 @@ test("a local schedule is never stored", async () => {
   assert.equal((await node.runs.list()).items.length, 10)
 })
 
-test("a local interval counts from the epoch, so that processes started at different times agree", async () => {
+test("a local interval counts from the epoch, so processes started at different times agree", async () => {
   await using fleet = new Fleet("2026-01-01T00:00:13.371Z")
   const task = defineTask({ name: "task", run: () => undefined })
   const schedules = [task.schedule("s", { every: "10m", local: true })]
@@ -56,7 +56,7 @@ test("a local interval counts from the epoch, so that processes started at diffe
   )
 })
 
-test("a local schedule that is removed after its last occurrence is at rest then", async () => {
+test("a local schedule with removeWhenFinished causes no more reads after its last occurrence", async () => {
   await using fleet = new Fleet()
   const { store, count } = faultyStore(fleet.store)
   const task = defineTask({ name: "task", run: () => undefined })
@@ -67,11 +67,11 @@ test("a local schedule that is removed after its last occurrence is at rest then
 
   await fleet.advance("3m")
 
-  assert.ok(count("now") - before < 10, `${count("now") - before} looks in 3 minutes`)
+  assert.ok(count("now") - before < 10, `${count("now") - before} reads in 3 minutes`)
   assert.equal((await fleet.runs()).length, 1)
 })
 
-test("a local schedule whose facts can't be read keeps no other from firing", async () => {
+test("a local schedule whose facts can't be read doesn't keep other schedules from firing", async () => {
   await using fleet = new Fleet()
   const performed = new Set<string>()
   const task = defineTask({ name: "task", run: ({ run }) => void performed.add(run.scheduleId!) })
@@ -91,7 +91,7 @@ test("a local schedule whose facts can't be read keeps no other from firing", as
   assert.deepEqual([...performed], ["good"])
 })
 
-test("an overlap of a local schedule is recorded once by all processes together", async () => {
+test("a skipped occurrence of a local schedule has one record, whatever the number of processes", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => taking(fleet.clock, "90s") })
   const schedules = [task.schedule("s", { cron: "* * * * *", local: true })]
@@ -110,7 +110,7 @@ test("an overlap of a local schedule is recorded once by all processes together"
   )
 })
 
-test("what fires locally is logged like what fires from the store", async () => {
+test("the firing of a local schedule is logged like that of a stored one", async () => {
   await using fleet = new Fleet()
   const { logger, lines } = collectedLog()
   const task = defineTask({ name: "task", run: () => undefined })
@@ -132,7 +132,7 @@ test("what fires locally is logged like what fires from the store", async () => 
   })
 })
 
-test("a local schedule keeps its dependencies, its queue's limit and its replacements", async () => {
+test("a local schedule obeys its dependencies, its queue limit and overlap replace", async () => {
   await using fleet = new Fleet()
   const quick = defineTask({ name: "quick", run: () => "done" })
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "1h") })

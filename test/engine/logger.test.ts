@@ -17,8 +17,8 @@ function asynchronous(write: () => Promise<void>): Logger {
   return { debug: write, info: write, warn: write, error: write }
 }
 
-for (const [how, logger] of LOGGERS) {
-  test(`a logger that ${how} changes nothing: schedules fire, runs are performed, and no loop sees a fault`, async () => {
+for (const [behaviour, logger] of LOGGERS) {
+  test(`with a logger that ${behaviour}, schedules fire, runs are performed, and no loop reports a fault`, async () => {
     await using fleet = new Fleet()
     const faults: unknown[] = []
     const task = defineTask({ name: "task", run: () => "done" })
@@ -39,7 +39,7 @@ for (const [how, logger] of LOGGERS) {
     assert.deepEqual(faults, [])
   })
 
-  test(`a run whose end can't be stored gives its slot back, also if the logger ${how}`, async () => {
+  test(`a run whose end can't be stored frees its slot, also with a logger that ${behaviour}`, async () => {
     await using fleet = new Fleet()
     const wire = faultyStore(fleet.store)
     const task = defineTask({ name: "task", run: () => "done" })
@@ -57,7 +57,7 @@ for (const [how, logger] of LOGGERS) {
   })
 }
 
-test("a logger keeps its own `this`", async () => {
+test("the methods of a logger are called with the logger as `this`", async () => {
   await using fleet = new Fleet()
   class Lines {
     readonly messages: string[] = []

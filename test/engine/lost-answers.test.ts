@@ -18,12 +18,16 @@ async function oneWorker() {
   return { fleet, wire, node, task, performed }
 }
 
-test("runs of a claim whose answer was lost are performed soon, and none of their lives is spent", async () => {
+test("runs of a claim whose reply was lost are performed within seconds and count no lost attempt", async () => {
   const { fleet, wire, node, task, performed } = await oneWorker()
   wire.loseReplies("claim")
   await node.enqueue(task, { id: "a" })
   await fleet.advance("100ms")
-  assert.equal((await node.runs.get("a"))!.state, "running", "its worker doesn't know")
+  assert.equal(
+    (await node.runs.get("a"))!.state,
+    "running",
+    "the store has it claimed, and its worker doesn't know",
+  )
 
   wire.mend()
   await fleet.advance("5s")
@@ -37,7 +41,7 @@ test("runs of a claim whose answer was lost are performed soon, and none of thei
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a run is performed although the answers of three claims in a row are lost", async () => {
+test("a run is performed even if the replies of three claims in a row are lost", async () => {
   const { fleet, wire, node, task, performed } = await oneWorker()
   await node.enqueue(task, { id: "a", delay: "1s" })
   wire.loseReplies("claim")
@@ -53,7 +57,7 @@ test("a run is performed although the answers of three claims in a row are lost"
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a claim that the server comes to after its worker stopped waiting is noticed as well", async () => {
+test("a claim that the server executes after its worker stopped waiting is detected", async () => {
   const { fleet, wire, node, task } = await oneWorker()
   wire.breakDown("claim")
   await node.enqueue(task, { id: "a" })
@@ -62,7 +66,7 @@ test("a claim that the server comes to after its worker stopped waiting is notic
   await fleet.advance("1s")
   const [worker] = await fleet.store.findWorkers({ afterId: null, limit: 1 })
 
-  // The worker claims again by now, but the old claim is the first to come to the new run.
+  // The worker claims again by now, but the old claim gets the new run first.
   const tasks = [{ name: "task", leaseMs: 30_000 }]
   await Promise.all([
     fleet.store.enqueue([aRun({ id: "b", task: "task" })]),
@@ -78,9 +82,9 @@ test("a claim that the server comes to after its worker stopped waiting is notic
   await fleet[Symbol.asyncDispose]()
 })
 
-test("an attempt that began and whose end couldn't be stored is left to its lease, though a claim's answer was lost, too", async () => {
+test("an attempt that began and whose end can't be stored isn't released, even after a lost reply of a claim", async () => {
   const { fleet, wire, node, task, performed } = await oneWorker()
-  // Every send of the end fails, but heartbeats keep the lease until the worker gives up.
+  // Each attempt to store the end fails, but heartbeats keep the lease until the worker gives up.
   wire.breakDown("transition")
   await node.enqueue(task, { id: "a" })
   await fleet.advance("25s")
@@ -94,7 +98,7 @@ test("an attempt that began and whose end couldn't be stored is left to its leas
   assert.deepEqual(
     [(await node.runs.get("a"))!.state, (await node.runs.get("a"))!.attempt],
     ["running", 1],
-    "it was performed, so it isn't given back as if it hadn't begun",
+    "the attempt was performed, so it isn't released like one that didn't begin",
   )
   await fleet.advance("45s")
   const run = (await node.runs.get("a"))!
@@ -106,7 +110,7 @@ test("an attempt that began and whose end couldn't be stored is left to its leas
 })
 
 for (const others of [1_200, 11_000]) {
-  test(`runs of a lost answer are found although ${others} newer runs are running elsewhere`, async () => {
+  test(`runs of a lost reply are found among ${others} newer running runs of other workers`, async () => {
     const { fleet, wire, node, task, performed } = await oneWorker()
     await node.enqueue(task, { id: "a", delay: "1s" })
     await fleet.advance("500ms")

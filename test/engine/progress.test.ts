@@ -23,7 +23,7 @@ async function reporting(fleet: Fleet, perform: (context: TaskContext) => unknow
 }
 
 describe("progress reported just before the end", () => {
-  test("is in the record of a run that succeeded", async () => {
+  test("progress reported just before the end is stored with a success", async () => {
     await using fleet = new Fleet()
     const { perform } = await reporting(fleet, ({ progress }) => progress(1, "all of it"))
 
@@ -32,7 +32,7 @@ describe("progress reported just before the end", () => {
     assert.deepEqual([run.state, run.progress], ["succeeded", { fraction: 1, message: "all of it" }])
   })
 
-  test("is in the record of a run that failed: how far it came", async () => {
+  test("progress reported just before the end is stored with a failure", async () => {
     await using fleet = new Fleet()
     const { perform } = await reporting(fleet, ({ progress }) => {
       progress(0.25)
@@ -45,7 +45,7 @@ describe("progress reported just before the end", () => {
     assert.deepEqual([run.state, run.progress], ["failed", { fraction: 0.75, message: "three of four" }])
   })
 
-  test("is in the record of a run that was given back", async () => {
+  test("progress is stored with a released run", async () => {
     await using fleet = new Fleet()
     const { node } = await reporting(fleet, async ({ progress, signal }) => {
       progress(0.5)
@@ -61,7 +61,7 @@ describe("progress reported just before the end", () => {
     assert.deepEqual([run.state, run.progress?.fraction], ["pending", 0.5])
   })
 
-  test("costs no call of its own: it goes with the end", async () => {
+  test("progress reported just before the end is stored in the same call as the end", async () => {
     await using fleet = new Fleet()
     const end = gate()
     const { node, beats } = await reporting(fleet, async ({ progress }) => {
@@ -79,7 +79,7 @@ describe("progress reported just before the end", () => {
     assert.equal(beats(), 0)
   })
 
-  test("costs nothing if it is stored already, or if there was none", async () => {
+  test("a run without new progress causes no extra heartbeat", async () => {
     await using fleet = new Fleet()
     const { node, beats } = await reporting(fleet, async ({ run, progress }) => {
       if (run.id === "early") progress(0.5)
@@ -95,7 +95,7 @@ describe("progress reported just before the end", () => {
   })
 
   test.each(["breakDown", "fallSilent"] as const)(
-    "is stored also if no heartbeat gets through (%s)",
+    "progress is stored even if heartbeats fail (%s)",
     async (fault) => {
       await using fleet = new Fleet()
       const { wire, perform } = await reporting(fleet, ({ progress }) => {

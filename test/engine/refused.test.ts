@@ -6,7 +6,7 @@ import type { Json } from "../../src/core/json.ts"
 import type { Store } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** A database that can't keep what this text is in, wherever it is. */
+/** The database of this test refuses any record that contains this text. */
 const TOO_LONG = "too long for the index"
 
 function refusing(store: Store): Store {
@@ -35,7 +35,7 @@ async function aNode(result: (id: string) => unknown = () => "done") {
   return { fleet, node, task, performed }
 }
 
-test("a schedule whose runs the store can't keep is put on hold with the reason, and the others fire", async () => {
+test("a schedule whose runs the store refuses is put on hold with the reason, and other schedules fire", async () => {
   const { fleet, node, task, performed } = await aNode()
   await node.schedules.create("bad", { task, every: "1m", payload: TOO_LONG as never })
   await node.schedules.create("good", { task, every: "1m" })
@@ -49,7 +49,7 @@ test("a schedule whose runs the store can't keep is put on hold with the reason,
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a schedule on hold goes on once it is mended", async () => {
+test("a schedule on hold fires again after it is repaired", async () => {
   const { fleet, node, task, performed } = await aNode()
   await node.schedules.create("bad", { task, every: "1m", payload: TOO_LONG as never })
   await fleet.advance("2m")
@@ -62,7 +62,7 @@ test("a schedule on hold goes on once it is mended", async () => {
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a run whose end the store can't keep is failed with the reason, and the others of its worker end", async () => {
+test("a run whose end the store refuses fails with the reason, and other runs of its worker end", async () => {
   const { fleet, node, task } = await aNode((id) => (id === "bad" ? TOO_LONG : "done"))
   for (const id of ["first", "bad", "last"]) await node.enqueue(task, { id })
 
@@ -76,7 +76,7 @@ test("a run whose end the store can't keep is failed with the reason, and the ot
   await fleet[Symbol.asyncDispose]()
 })
 
-test("enqueueing what the store can't keep says so", async () => {
+test("enqueue rejects with BELFRY_STORE_REFUSED if the store refuses the run", async () => {
   const { fleet, node, task } = await aNode()
 
   await assert.rejects(node.enqueue(task, { payload: TOO_LONG as never }), { code: "BELFRY_STORE_REFUSED" })

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 
-/** The run of a task that returns (or throws) what is given, once. */
+/** A run of the task, which has one attempt. */
 async function runOf(perform: () => unknown) {
   const task = defineTask({ name: "task", retry: { attempts: 1 }, run: perform })
   await using test = await createTestScheduler({ tasks: [task] })
@@ -16,33 +16,33 @@ async function runOf(perform: () => unknown) {
 const circular: Record<string, unknown> = { name: "loop" }
 circular["self"] = circular
 
-describe("what a task returns", () => {
-  test("a report of success is understood", async () => {
+describe("returned values", () => {
+  test("the result success: true sets message and details of the run", async () => {
     const run = await runOf(() => ({ success: true, message: "812 sent", details: { sent: 812 } }))
 
     assert.deepEqual([run.state, run.success, run.message], ["succeeded", true, "812 sent"])
     assert.deepEqual(run.details, { sent: 812 })
   })
 
-  test("a report of failure fails the attempt, with its message as the error", async () => {
+  test("the result success: false fails the attempt, with its message as the error", async () => {
     const run = await runOf(() => ({ success: false, message: "no mail server" }))
 
     assert.deepEqual([run.state, run.success, run.error], ["failed", false, "no mail server"])
   })
 
-  test("a report of failure without a message still says what happened", async () => {
+  test("the result success: false without a message gives a default error", async () => {
     const run = await runOf(() => ({ success: false }))
 
     assert.equal(run.error, "The task reported failure")
   })
 
-  test("anything else is kept as details", async () => {
+  test("any other result is stored as details", async () => {
     const given = [{ sent: 1 }, [1, 2], "text", 0, false, { success: "yes" }]
 
     for (const value of given) assert.deepEqual((await runOf(() => value)).details, value)
   })
 
-  test("nothing is null", async () => {
+  test("the details of a task that returns undefined or a function are null", async () => {
     assert.equal((await runOf(() => undefined)).details, null)
     assert.equal((await runOf(() => () => undefined)).details, null)
   })
@@ -55,7 +55,7 @@ describe("what a task returns", () => {
         throw new Error("trap")
       },
     }),
-    "a report whose flag throws": () => ({
+    "an object whose `success` throws": () => ({
       get success() {
         throw new Error("trap")
       },
@@ -68,7 +68,7 @@ describe("what a task returns", () => {
     },
   }
   for (const [name, make] of Object.entries(UNSTORABLE)) {
-    test(`${name} is no reason to call the work undone: a note says why it isn't there`, async () => {
+    test(`a run that returns ${name} succeeds, and its details say why the result isn't stored`, async () => {
       const run = await runOf(make)
 
       assert.equal(run.state, "succeeded")
@@ -96,7 +96,7 @@ function revoked(): object {
   return proxy
 }
 
-describe("what a task throws", () => {
+describe("thrown values", () => {
   const THROWN: Readonly<Record<string, readonly [make: () => unknown, shown: RegExp]>> = {
     "an error": [() => new Error("no luck"), /^Error: no luck\n\s+at /],
     "an error with a cause": [
@@ -125,13 +125,13 @@ describe("what a task throws", () => {
     "an error whose message throws": [() => new Strange(), /./],
     "an object without a prototype": [() => Object.create(null), /^\{\}$/],
     "a function": [() => () => 1, /^function/],
-    "a message of ten megabytes": [() => new Error("x".repeat(10_000_000)), /… \(cut\)$/],
-    "NUL characters": [() => "a\u0000b", /^a\ufffdb$/],
-    "a lone surrogate": [() => "a\ud83db", /^a\ufffdb$/],
-    "a rejected promise's reason that is a promise": [() => Promise.resolve(1), /^\{\}$/],
+    "an error with a message of ten megabytes": [() => new Error("x".repeat(10_000_000)), /… \(cut\)$/],
+    "text with NUL characters": [() => "a\u0000b", /^a\ufffdb$/],
+    "text with a lone surrogate": [() => "a\ud83db", /^a\ufffdb$/],
+    "a promise": [() => Promise.resolve(1), /^\{\}$/],
   }
   for (const [name, [make, shown]] of Object.entries(THROWN)) {
-    test(`${name} ends as a recorded failure`, async () => {
+    test(`a task that throws ${name} fails with a stored error`, async () => {
       const run = await runOf(() => {
         throw make()
       })
@@ -142,7 +142,7 @@ describe("what a task throws", () => {
       assert.ok(run.error!.isWellFormed() && !run.error!.includes("\u0000"))
     })
 
-    test(`${name}, rejected, ends the same way`, async () => {
+    test(`a task that rejects with ${name} fails with a stored error`, async () => {
       const run = await runOf(() => Promise.reject(make()))
 
       assert.equal(run.state, "failed")
@@ -151,18 +151,18 @@ describe("what a task throws", () => {
   }
 })
 
-describe("a stored error names the task's own code, and no frame of the engine", () => {
+describe("the stack of a stored error", () => {
   test.each([
-    ["thrown at once", () => fail("at once")],
-    ["thrown later", () => Promise.resolve().then(() => fail("later"))],
+    ["an error thrown at once", () => fail("at once")],
+    ["an error thrown in a promise", () => Promise.resolve().then(() => fail("later"))],
     [
-      "after an await",
+      "an error thrown after an await",
       async () => {
         await Promise.resolve()
         fail("later")
       },
     ],
-  ])("%s", async (_, perform) => {
+  ])("the stack of %s has the frames of the task and none of the engine", async (_, perform) => {
     const { error } = await runOf(perform)
 
     assert.match(error ?? "", /at fail \(.*results\.test\.ts/)

@@ -3,7 +3,7 @@ import { test } from "vitest"
 import { DoNotRetry, defineTask, RetryAfter, type RunEvent } from "../../src/index.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** Starts the task and lets a day pass; the instants of its attempts in seconds. */
+/** Performs one run of the task and lets a day pass. Returns the start of each attempt in seconds. */
 async function attemptsOf(
   options: Omit<Parameters<typeof defineTask>[0], "name" | "run" | "payload">,
   perform: (attempt: number) => unknown,
@@ -30,7 +30,7 @@ const failing = () => {
   throw new Error("no luck")
 }
 
-test("a failed attempt is tried again after an exponential back-off, until the attempts are used up", async () => {
+test("a failed run is tried again after an exponential back-off until it has no attempts left", async () => {
   const retry = { attempts: 5, delay: "10s", jitter: 0 } as const
 
   const { startedAt, run } = await attemptsOf({ retry }, failing)
@@ -44,7 +44,7 @@ test("a failed attempt is tried again after an exponential back-off, until the a
   assert.match(run.error!, /no luck/)
 })
 
-test("linear and fixed back-off grow by the delay and not at all", async () => {
+test("a linear back-off grows by the delay, and a fixed back-off doesn't grow", async () => {
   const linear = await attemptsOf(
     { retry: { attempts: 4, backoff: "linear", delay: "10s", jitter: 0 } },
     failing,
@@ -66,7 +66,7 @@ test("no back-off is longer than maxDelay", async () => {
   assert.deepEqual(startedAt, [0, 10, 30, 55, 80, 105])
 })
 
-test("by default a run has three attempts, each delay with a quarter left to chance", async () => {
+test("by default a run has three attempts, and each delay has a jitter of 0.25", async () => {
   const { startedAt } = await attemptsOf({}, failing)
 
   assert.equal(startedAt.length, 3)
@@ -75,7 +75,7 @@ test("by default a run has three attempts, each delay with a quarter left to cha
   assert.ok(third - second >= 7.5 && third - second <= 10, `${third - second}`)
 })
 
-test("a later attempt that succeeds makes the run a success that keeps its story", async () => {
+test("a run that succeeds in a later attempt keeps its earlier attempts", async () => {
   const { run } = await attemptsOf({}, (attempt) => (attempt < 3 ? failing() : { sent: 812 }))
 
   assert.equal(run.state, "succeeded")
@@ -101,7 +101,7 @@ test("DoNotRetry ends the run as failed at once", async () => {
   assert.match(run.error!, /DoNotRetry: card expired/)
 })
 
-test("RetryAfter says when, whatever the policy says, but not how often", async () => {
+test("RetryAfter replaces the delay of the policy, but not its number of attempts", async () => {
   const { startedAt, run } = await attemptsOf({ retry: { attempts: 3 } }, () => {
     throw new RetryAfter("15m", { cause: new Error("429 Too Many Requests") })
   })
@@ -111,11 +111,11 @@ test("RetryAfter says when, whatever the policy says, but not how often", async 
   assert.match(run.error!, /Caused by: Error: 429/)
 })
 
-test("RetryAfter with something that is no duration is the programmer's mistake", () => {
+test("RetryAfter with an invalid duration throws", () => {
   assert.throws(() => new RetryAfter("soon" as "1s"), { code: "BELFRY_DURATION_INVALID" })
 })
 
-test("a report of failure counts as a failed attempt", async () => {
+test("the result success: false counts as a failed attempt", async () => {
   const { startedAt, run } = await attemptsOf({ retry: { attempts: 2 } }, () => ({
     success: false,
     message: "3 of 5 mails bounced",
@@ -128,7 +128,7 @@ test("a report of failure counts as a failed attempt", async () => {
   assert.equal(run.error, "3 of 5 mails bounced")
 })
 
-test("a run's own retry and timeout come before those of its task", async () => {
+test("the retry policy of a run or its schedule takes precedence over that of its task", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", retry: { attempts: 5 }, run: failing })
   const node = await fleet.started({ tasks: [task] })
@@ -141,7 +141,7 @@ test("a run's own retry and timeout come before those of its task", async () => 
   assert.equal((await node.runs.get("s@2026-01-01T00:00:01Z"))?.attempt, 2)
 })
 
-test("each failure but the last is told as retrying, the last as failed", async () => {
+test("each failure before the last is reported as retrying, and the last as failed", async () => {
   await using fleet = new Fleet()
   const events: string[] = []
   const task = defineTask({ name: "task", run: failing })

@@ -25,7 +25,7 @@ test("a process that only fires creates runs and performs none", async () => {
   assert.deepEqual([process!.roles, process!.tasks, process!.slots], [["fire"], [], 0])
 })
 
-test("a process that only works performs what others fire and fires nothing", async () => {
+test("a process that only works performs runs that other processes fire, and fires nothing", async () => {
   await using fleet = new Fleet()
   const worker = fleet.node({ tasks: [task], schedules })
   await worker.start({ roles: ["work"] })
@@ -41,7 +41,7 @@ test("a process that only works performs what others fire and fires nothing", as
   assert.ok(states.filter((state) => state === "succeeded").length >= 3)
 })
 
-test("a process that never starts may still enqueue and ask", async () => {
+test("a scheduler that isn't started can still enqueue and read runs", async () => {
   await using fleet = new Fleet()
   const client = fleet.node({ tasks: [task] })
 
@@ -52,7 +52,7 @@ test("a process that never starts may still enqueue and ask", async () => {
   assert.equal(client.isRunning, false)
 })
 
-test("a process without any task fires nothing, performs nothing, and says so", async () => {
+test("a process without tasks fires nothing and performs nothing, and logs a warning", async () => {
   await using fleet = new Fleet()
   const { logger, lines } = collectedLog()
   const wire = faultyStore(fleet.store)
@@ -68,7 +68,7 @@ test("a process without any task fires nothing, performs nothing, and says so", 
   assert.equal(observer.isRunning, true)
 })
 
-test("a process without any task fires if it is asked to by name", async () => {
+test("a process without tasks fires if it is started with the role fire", async () => {
   await using fleet = new Fleet()
   const { logger, lines } = collectedLog()
   const node = fleet.node({ logger })
@@ -95,7 +95,7 @@ test("only processes with a role prune history", async () => {
   assert.equal(await working.runs.get("old"), null)
 })
 
-test("processes that start together don't all prune at once: each waits a while of its own", async () => {
+test("processes that start together prune at different times, each after a random delay", async () => {
   await using fleet = new Fleet()
   const wires = Array.from({ length: 4 }, () => faultyStore(fleet.store))
   for (const { store } of wires) await fleet.started({ store, tasks: [task] })
@@ -120,11 +120,11 @@ test("retention keeps the newest runs of each schedule whatever their age", asyn
 
 test("the journal is kept for 400 days, whatever the retention of runs", async () => {
   await using fleet = new Fleet()
-  const asked: PruneRequest[] = []
+  const requests: PruneRequest[] = []
   const store: Store = {
     ...fleet.store,
     prune(request) {
-      asked.push(request)
+      requests.push(request)
       return fleet.store.prune(request)
     },
   }
@@ -132,6 +132,6 @@ test("the journal is kept for 400 days, whatever the retention of runs", async (
 
   await fleet.advance("3h")
 
-  assert.ok(asked.length > 0)
-  assert.ok(asked.every(({ journalOlderThanMs }) => journalOlderThanMs === 400 * DAY))
+  assert.ok(requests.length > 0)
+  assert.ok(requests.every(({ journalOlderThanMs }) => journalOlderThanMs === 400 * DAY))
 })

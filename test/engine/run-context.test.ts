@@ -3,14 +3,14 @@ import { test } from "vitest"
 import { defineTask, type LastSuccess, type RunInfo } from "../../src/index.ts"
 import { Fleet } from "../support/fleet.ts"
 
-test("a task is told its occurrence, its attempt and the id that is the same for each attempt", async () => {
+test("the context of a task has its occurrence, its attempt and the run id, which is the same for each attempt", async () => {
   await using fleet = new Fleet()
-  const told: RunInfo[] = []
+  const infos: RunInfo[] = []
   const task = defineTask({
     name: "task",
     retry: { attempts: 2, delay: "1s", jitter: 0 },
     run({ run }) {
-      told.push(run)
+      infos.push(run)
       throw new Error("again")
     },
   })
@@ -28,7 +28,7 @@ test("a task is told its occurrence, its attempt and the id that is the same for
     standsFor: 1,
     missed: null,
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(infos, [
     { ...common, attempt: 1, isLastAttempt: false },
     { ...common, attempt: 2, isLastAttempt: true },
   ])
@@ -36,23 +36,23 @@ test("a task is told its occurrence, its attempt and the id that is the same for
 
 test("an enqueued run has no occurrence", async () => {
   await using fleet = new Fleet()
-  const told: RunInfo[] = []
-  const task = defineTask({ name: "task", run: ({ run }) => void told.push(run) })
+  const infos: RunInfo[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void infos.push(run) })
   const node = await fleet.started({ tasks: [task] })
 
   await node.enqueue(task, { id: "mine" })
   await fleet.advance(1)
 
   assert.deepEqual(
-    told.map(({ id, scheduledFor, scheduleId, triggeredBy }) => [id, scheduledFor, scheduleId, triggeredBy]),
+    infos.map(({ id, scheduledFor, scheduleId, triggeredBy }) => [id, scheduledFor, scheduleId, triggeredBy]),
     [["mine", null, null, "api"]],
   )
 })
 
-test("after an outage one run stands for all that was missed, and is told what", async () => {
+test("after an outage one run stands for all missed occurrences, and its context has their range and count", async () => {
   await using fleet = new Fleet()
-  const told: RunInfo[] = []
-  const task = defineTask({ name: "task", run: ({ run }) => void told.push(run) })
+  const infos: RunInfo[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void infos.push(run) })
   await fleet.node().schedules.create("hourly", { task: "task", cron: "0 * * * *" })
 
   await fleet.advance("5h30m")
@@ -60,7 +60,7 @@ test("after an outage one run stands for all that was missed, and is told what",
   await fleet.advance("1h")
 
   assert.deepEqual(
-    told.map(({ id, triggeredBy, standsFor, missed }) => ({ id, triggeredBy, standsFor, missed })),
+    infos.map(({ id, triggeredBy, standsFor, missed }) => ({ id, triggeredBy, standsFor, missed })),
     [
       {
         id: "hourly@2026-01-01T05:00:00Z",
@@ -77,7 +77,7 @@ test("after an outage one run stands for all that was missed, and is told what",
   )
 })
 
-test("the last success of the schedule is there to be asked for, with its result", async () => {
+test("lastSuccess returns the last success of the schedule with its result", async () => {
   await using fleet = new Fleet()
   const seen: (LastSuccess | null)[] = []
   const task = defineTask({
@@ -121,7 +121,7 @@ test("a run without a schedule has no last success", async () => {
   assert.deepEqual(seen, [null, null])
 })
 
-test("runs carry which trigger they came from, in words", async () => {
+test("a run has a description of the trigger that made it", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => undefined })
   const node = await fleet.started({ tasks: [task] })

@@ -7,7 +7,7 @@ import { aborted, Fleet, taking } from "../support/fleet.ts"
 const FLOOD = 400_000
 const BATCH = 200
 
-/** A store that keeps no lines but counts what it is sent; each call takes a millisecond of virtual time. */
+/** A store that counts the log lines it gets without storing them. Each call takes 1 ms of virtual time. */
 function countingStore(fleet: Fleet) {
   const sent = { calls: 0, lines: 0, most: 0, last: null as LogLine | null }
   const store: Store = {
@@ -23,7 +23,7 @@ function countingStore(fleet: Fleet) {
   return { store, sent }
 }
 
-test("a flood of short lines is limited by their number, says so, and is sent once, in whole batches", async () => {
+test("a flood of short log lines is cut at a number of lines, ends with a note, and is sent in full batches", async () => {
   await using fleet = new Fleet()
   const { store, sent } = countingStore(fleet)
   const noisy = defineTask({
@@ -46,7 +46,7 @@ test("a flood of short lines is limited by their number, says so, and is sent on
   )
 })
 
-test("a store that answers at once is not sent a flood at once: others have their turn after each batch", async () => {
+test("a flood of log lines lets timers run after each batch, even if the store answers at once", async () => {
   await using fleet = new Fleet()
   let sent = 0
   let sentBeforeTimer = 0
@@ -74,7 +74,7 @@ test("a store that answers at once is not sent a flood at once: others have thei
   assert.deepEqual([sentBeforeTimer, sent], [BATCH, 10 * BATCH])
 })
 
-test("while a flood is being stored, a cancel reaches its task and other runs keep their leases", async () => {
+test("while a flood of log lines is stored, a cancel reaches its task and other runs keep their leases", async () => {
   await using fleet = new Fleet()
   const { store, sent } = countingStore(fleet)
   let sentAtAbort = 0

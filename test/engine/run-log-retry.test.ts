@@ -7,7 +7,7 @@ import type { Store } from "../../src/store/store.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** A log of the first attempt of a stored run, over a wire that can break. */
+/** The log of the first attempt of a stored run, on a store whose operations can be made to fail. */
 async function aLog(wrap: (store: Store) => Store = (store) => store) {
   const fleet = new Fleet()
   const wire = faultyStore(wrap(fleet.store))
@@ -20,8 +20,8 @@ async function aLog(wrap: (store: Store) => Store = (store) => store) {
   return { fleet, wire, log, stored }
 }
 
-describe("a log whose store is away", () => {
-  test("keeps its lines and sends them with the next, in their order", async () => {
+describe("a log during an outage of the store", () => {
+  test("lines that couldn't be stored are sent with the next line, in order", async () => {
     const { fleet, wire, log, stored } = await aLog()
     wire.breakDown("appendLogs")
     log.info("one")
@@ -35,7 +35,7 @@ describe("a log whose store is away", () => {
     assert.equal(wire.count("appendLogs"), 2)
   })
 
-  test("sends again by itself, without a further line, and dates the line by when it was written", async () => {
+  test("a failed send is repeated without a further line, and a line keeps the time at which it was written", async () => {
     const { fleet, wire, log, stored } = await aLog()
     const writtenAt = fleet.clock.now()
     wire.breakDown("appendLogs")
@@ -50,7 +50,7 @@ describe("a log whose store is away", () => {
     assert.equal(line?.at, writtenAt)
   })
 
-  test("stops by itself after eight tries, and begins again with the next line", async () => {
+  test("a log stops sending after eight tries and sends again with the next line", async () => {
     const { fleet, wire, log, stored } = await aLog()
     wire.breakDown("appendLogs")
     log.info("one")
@@ -67,7 +67,7 @@ describe("a log whose store is away", () => {
     assert.deepEqual(await stored(), ["1 one", "2 two"])
   })
 
-  test("stores a line once when only the reply was lost", async () => {
+  test("a line is stored once if only the reply was lost", async () => {
     const { fleet, wire, log, stored } = await aLog()
     wire.loseReplies("appendLogs")
     log.info("one")
@@ -80,7 +80,7 @@ describe("a log whose store is away", () => {
     assert.deepEqual(await stored(), ["1 one", "2 two"])
   })
 
-  test("at its end tries three times in half a second, then gives up and leaves no timer", async () => {
+  test("the last flush tries three times within 500 ms, then gives up and leaves no timer", async () => {
     const { fleet, wire, log, stored } = await aLog()
     wire.breakDown("appendLogs")
     log.info("lost")
@@ -94,7 +94,7 @@ describe("a log whose store is away", () => {
     assert.deepEqual([await stored(), wire.count("appendLogs")], [[], 3])
   })
 
-  test("at its end is stored if one of the tries gets through", async () => {
+  test("the last flush stores all lines if one of its tries succeeds", async () => {
     const { fleet, wire, log, stored } = await aLog()
     wire.breakDown("appendLogs")
     for (let index = 1; index <= 450; index++) log.info("line")
@@ -107,7 +107,7 @@ describe("a log whose store is away", () => {
     assert.equal((await stored()).length, 450)
   })
 
-  test("holds up the end of its run by two seconds at most when the store doesn't answer", async () => {
+  test("the last flush delays the end of a run by at most two seconds if the store doesn't answer", async () => {
     const { fleet, log } = await aLog((store) => ({ ...store, appendLogs: () => new Promise(() => {}) }))
     log.info("never answered")
     const before = fleet.clock.now()
@@ -118,7 +118,7 @@ describe("a log whose store is away", () => {
   })
 })
 
-test("a log sends its lines by two hundred, however many were written at once", async () => {
+test("a log sends its lines in batches of 200", async () => {
   const sizes: number[] = []
   const { fleet, log, stored } = await aLog((store) => ({
     ...store,
@@ -135,7 +135,7 @@ test("a log sends its lines by two hundred, however many were written at once", 
   assert.equal((await stored()).length, 1_001)
 })
 
-test("each attempt numbers its own lines, and the pages of a run's log go through all of them", async () => {
+test("each attempt numbers its own lines, and the pages of a run's log contain the lines of all attempts", async () => {
   await using fleet = new Fleet()
   const task = defineTask({
     name: "task",

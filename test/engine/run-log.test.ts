@@ -4,7 +4,7 @@ import { defineTask, type TaskContext } from "../../src/index.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-/** Performs the handler once and gives what its run left behind. */
+/** Performs one run of the task and returns the run and its log lines. */
 async function performed(perform: (context: TaskContext<undefined>, fleet: Fleet) => unknown) {
   const fleet = new Fleet()
   const task = defineTask({ name: "task", retry: { attempts: 1 }, run: (context) => perform(context, fleet) })
@@ -18,7 +18,7 @@ async function performed(perform: (context: TaskContext<undefined>, fleet: Fleet
 }
 
 describe("log", () => {
-  test("lines are kept with the run, in order, with level, fields, attempt and time", async () => {
+  test("log lines are stored with the run, in order, with level, fields, attempt and time", async () => {
     const { lines } = await performed(async ({ log }, fleet) => {
       log.debug("one")
       await taking(fleet.clock, "2s")
@@ -43,7 +43,7 @@ describe("log", () => {
     assert.ok(lines.every(({ attempt }) => attempt === 1))
   })
 
-  test("lines can be read while the task is still running", async () => {
+  test("log lines can be read while the task is running", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -63,7 +63,7 @@ describe("log", () => {
     )
   })
 
-  test("fields that can't be written cost the fields, never the run", async () => {
+  test("fields that can't be written as JSON are replaced by a note, and the run succeeds", async () => {
     const circular: Record<string, unknown> = {}
     circular["self"] = circular
     const { run, lines } = await performed(({ log }) => {
@@ -87,7 +87,7 @@ describe("log", () => {
     )
   })
 
-  test("a line is cut at 64 KiB, and fields larger than that are replaced by a note", async () => {
+  test("a log line is cut at 64 KiB, and larger fields are replaced by a note", async () => {
     const { lines } = await performed(({ log }) => {
       log.info("x".repeat(100_000))
       log.info("fields", { text: "é".repeat(40_000) })
@@ -98,7 +98,7 @@ describe("log", () => {
     assert.match(JSON.stringify(lines[1]!.fields), /notStored.*80011 bytes; at most 65536 are kept/)
   })
 
-  test("NUL characters and lone surrogates are replaced, so that every store can keep the line", async () => {
+  test("NUL characters and lone surrogates in a log line are replaced, so every store can store it", async () => {
     const { lines } = await performed(({ log }) => log.info("a\u0000b\ud800c"))
 
     assert.equal(lines[0]?.message, "a\ufffdb\ufffdc")
@@ -117,7 +117,7 @@ describe("log", () => {
     assert.match(lines.at(-1)!.message, /reached 5242880 bytes, with 100 for each line; the rest is not kept/)
   })
 
-  test("a store that can't take log lines doesn't fail the run", async () => {
+  test("a run succeeds even if its log lines can't be stored", async () => {
     await using fleet = new Fleet()
     const wire = faultyStore(fleet.store)
     wire.breakDown("appendLogs")
@@ -130,7 +130,7 @@ describe("log", () => {
     assert.equal((await node.runs.get(runId))?.state, "succeeded")
   })
 
-  test("pages of lines go on after the last line seen", async () => {
+  test("a page of log lines begins after the given line", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -152,7 +152,7 @@ describe("log", () => {
 })
 
 describe("progress", () => {
-  test("is stored with the heartbeat and shown while the task runs", async () => {
+  test("progress is stored with the heartbeat and can be read while the task runs", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -172,7 +172,7 @@ describe("progress", () => {
     assert.deepEqual((await node.runs.get(runId))?.progress, { fraction: 0.5, message: null })
   })
 
-  test("stays between 0 and 1, and its message is cut at 1 KiB", async () => {
+  test("progress is limited to 0 to 1, and its message is cut at 1 KiB", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -192,7 +192,7 @@ describe("progress", () => {
     assert.ok(Buffer.byteLength(progress?.message ?? "") <= 1_024)
   })
 
-  test("that is not a number fails the attempt with a message that says so", async () => {
+  test("progress that is not a number fails the attempt with a message", async () => {
     const { run } = await performed(({ progress }) => progress(Number.NaN))
 
     assert.equal(run.state, "failed")

@@ -7,11 +7,11 @@ import { delayedStore } from "../support/delayed-store.ts"
 import { faultyStore, type Operation } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
-function storyOf(run: RunView | null): readonly string[] {
+function outcomesOf(run: RunView | null): readonly string[] {
   return run!.attempts.map(({ attempt, outcome }) => `${attempt} ${outcome}`)
 }
 
-/** Workers whose calls take time, and a task that fails once: its second attempt waits for a confirmation. */
+/** Workers whose calls are slow, and a task that fails once, because only a second attempt needs a confirmation. */
 async function slowFleet(
   { count, pollInterval = "1m" }: { count: number; pollInterval?: Duration },
   delayMsOf: (operation: Operation) => number,
@@ -34,24 +34,24 @@ async function slowFleet(
       tasks: [task],
       pollInterval,
     })
-  // The first heartbeats are answered by then.
+  // After this time the first heartbeats have been answered.
   await fleet.advance("10s")
   return { fleet, wires, begun, enqueue: () => fleet.node().enqueue("task", { id: "a" }) }
 }
 
-test("a run begins though claim and confirmation together take longer than the lease", async () => {
+test("an attempt begins even if claim and confirmation together take nearly a lease", async () => {
   const { fleet, begun, enqueue } = await slowFleet({ count: 2, pollInterval: "1s" }, () => 1_200)
 
   await enqueue()
   await fleet.advance("1m")
 
   const run = await fleet.node().runs.get("a")
-  expect(storyOf(run)).toEqual(["1 failed", "2 succeeded"])
+  expect(outcomesOf(run)).toEqual(["1 failed", "2 succeeded"])
   expect(begun).toEqual([1, 2])
   await fleet[Symbol.asyncDispose]()
 })
 
-test("an attempt whose confirmation is answered too late is given back, and costs the run nothing", async () => {
+test("an attempt whose confirmation is answered too late is released and doesn't count as lost", async () => {
   let isLate = true
   const { fleet, begun, enqueue } = await slowFleet({ count: 2 }, (operation) =>
     isLate && operation === "heartbeat" ? 2_400 : 1,
@@ -71,7 +71,7 @@ test("an attempt whose confirmation is answered too late is given back, and cost
   await fleet[Symbol.asyncDispose]()
 })
 
-test("giving an unbegun attempt back is tried until the store answers", async () => {
+test("the release of an attempt that didn't begin is tried until the store answers", async () => {
   const { fleet, wires, enqueue } = await slowFleet({ count: 1 }, (operation) =>
     operation === "heartbeat" ? 2_400 : 1,
   )
@@ -89,7 +89,7 @@ test("giving an unbegun attempt back is tried until the store answers", async ()
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a run that can't be given back by several tries is found and given back later", async () => {
+test("a run that couldn't be released after several tries is found and released later", async () => {
   const { fleet, wires, enqueue } = await slowFleet({ count: 1 }, (operation) =>
     operation === "heartbeat" ? 2_400 : 1,
   )
@@ -106,7 +106,7 @@ test("a run that can't be given back by several tries is found and given back la
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a lease is kept though each heartbeat is answered only after two fifths of it", async () => {
+test("a lease is kept even if each heartbeat takes two fifths of it", async () => {
   await using fleet = new Fleet()
   const begun: number[] = []
   const task = defineTask({

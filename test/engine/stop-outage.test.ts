@@ -5,7 +5,7 @@ import { collectedLog } from "../support/collected-log.ts"
 import { type FaultyStore, faultyStore } from "../support/faulty-store.ts"
 import { Fleet, gate, never, taking } from "../support/fleet.ts"
 
-/** One run that never ends and one that ends while its worker stops, on a store that is about to go away. */
+/** One run that never ends and one that ends while its worker stops, on a store whose operations can be made to fail. */
 async function busyNode(fleet: Fleet) {
   const wire = faultyStore(fleet.store)
   const log = collectedLog()
@@ -31,11 +31,11 @@ const OUTAGES: readonly [string, (wire: FaultyStore) => void][] = [
   ["never answers", (wire) => wire.fallSilent()],
 ]
 
-for (const [how, goAway] of OUTAGES) {
-  test(`a stop ends by its timeout and 3 seconds, on a store that ${how}`, async () => {
+for (const [outage, beginOutage] of OUTAGES) {
+  test(`a stop ends within its timeout and 3 seconds, on a store that ${outage}`, async () => {
     await using fleet = new Fleet()
     const { node, wire, log, tasks } = await busyNode(fleet)
-    goAway(wire)
+    beginOutage(wire)
     const askedAt = fleet.clock.monotonic()
 
     await fleet.until(node.stop({ timeout: "1s" }))
@@ -46,17 +46,17 @@ for (const [how, goAway] of OUTAGES) {
     assert.deepEqual(unstored.map(({ runId }) => runId).sort(), ["endless", "short"])
     const last = log.lines.at(-1)
     assert.deepEqual([last?.level, last?.component], ["warn", "engine"])
-    // What it held is taken over when its lease ends.
+    // The runs of the stopped worker are taken over when their leases end.
     await fleet.started({ tasks })
     await fleet.advance("45s")
     assert.equal((await fleet.node().runs.get("endless"))?.state, "succeeded")
   })
 
-  test(`a stop ends while loops are in the middle of a call, on a store that ${how}`, async () => {
+  test(`a stop ends while calls are under way, on a store that ${outage}`, async () => {
     await using fleet = new Fleet()
     const { node, wire } = await busyNode(fleet)
-    goAway(wire)
-    // Past the next poll: the loops have asked, and wait for answers or for their next try.
+    beginOutage(wire)
+    // After the next poll the loops wait for replies or for their next try.
     await fleet.advance("2m")
     const askedAt = fleet.clock.monotonic()
 
@@ -67,7 +67,7 @@ for (const [how, goAway] of OUTAGES) {
   })
 }
 
-test("after a stop that its store never answered, nothing is tried again", async () => {
+test("after a stop during an outage, no call to the store is made", async () => {
   await using fleet = new Fleet()
   const { node, wire } = await busyNode(fleet)
   wire.breakDown()
@@ -79,17 +79,17 @@ test("after a stop that its store never answered, nothing is tried again", async
   assert.equal(wire.calls.length, count)
 })
 
-test("a stop names the steps that the store did not answer", async () => {
+test("a stop logs the steps that the store did not answer", async () => {
   await using fleet = new Fleet()
   const { node, wire, log } = await busyNode(fleet)
   wire.fallSilent("heartbeat", "close")
 
   await fleet.until(node.stop({ timeout: "3s" }))
 
-  assert.deepEqual(log.lines.at(-1)?.["unanswered"], ["goodbye", "close"])
+  assert.deepEqual(log.lines.at(-1)?.["unanswered"], ["last-heartbeat", "close"])
 })
 
-test("a second stop joins the first, whatever its timeout", async () => {
+test("a second stop returns the promise of the first, whatever its timeout", async () => {
   await using fleet = new Fleet()
   const { node, wire } = await busyNode(fleet)
   wire.fallSilent()
@@ -101,7 +101,7 @@ test("a second stop joins the first, whatever its timeout", async () => {
   await fleet.until(second)
 })
 
-test("runs whose claim is answered while their worker leaves are given back, unbegun", async () => {
+test("runs whose claim is answered while their worker stops are released without beginning", async () => {
   await using fleet = new Fleet()
   const answer = gate()
   const begun: string[] = []
@@ -127,7 +127,7 @@ test("runs whose claim is answered while their worker leaves are given back, unb
   assert.deepEqual([begun, run?.state, run?.attempts[0]?.outcome], [[], "pending", "released"])
 })
 
-test("a stop ends a start that the store does not answer, and nothing begins afterwards", async () => {
+test("a stop ends a start that the store does not answer, and no loop begins afterwards", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const task = defineTask({ name: "task", run: () => undefined })

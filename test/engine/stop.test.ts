@@ -5,11 +5,11 @@ import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { aborted, Fleet, never, taking, turn } from "../support/fleet.ts"
 
-/** Short, long and endless runs on one worker, a second worker beside it, and the first one stopping. */
+/** One worker with a short, a long and an endless run, and a second worker. */
 async function stoppingFleet() {
   const fleet = new Fleet()
   const starts: string[] = []
-  const noted = (name: string, perform: () => Promise<unknown>) =>
+  const recorded = (name: string, perform: () => Promise<unknown>) =>
     defineTask({
       name,
       run({ run }) {
@@ -17,9 +17,9 @@ async function stoppingFleet() {
         return run.attempt === 1 ? perform() : "retaken"
       },
     })
-  const short = noted("short", () => taking(fleet.clock, "1s"))
-  const long = noted("long", () => taking(fleet.clock, "30s"))
-  const endless = noted("endless", () => never)
+  const short = recorded("short", () => taking(fleet.clock, "1s"))
+  const long = recorded("long", () => taking(fleet.clock, "30s"))
+  const endless = recorded("endless", () => never)
   const tasks = [short, long, endless]
   const node = await fleet.started({ tasks })
   for (const task of tasks) await node.enqueue(task, { id: task.name })
@@ -28,7 +28,7 @@ async function stoppingFleet() {
   return { fleet, node, other, tasks, starts }
 }
 
-test("a graceful stop finishes short runs and gives long ones back at once, to be taken at once", async () => {
+test("a graceful stop finishes short runs and releases long ones at its timeout for another worker", async () => {
   const { fleet, node, other, starts } = await stoppingFleet()
 
   const stopped = node.stop({ timeout: "10s" })
@@ -45,7 +45,7 @@ test("a graceful stop finishes short runs and gives long ones back at once, to b
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a stopping process takes nothing new", async () => {
+test("a stopping process claims no new run", async () => {
   const { fleet, node, other, tasks, starts } = await stoppingFleet()
   await fleet.until(other.stop())
   const client = fleet.node()
@@ -60,7 +60,7 @@ test("a stopping process takes nothing new", async () => {
   await fleet[Symbol.asyncDispose]()
 })
 
-test("without a timeout left, everything is aborted and given back immediately", async () => {
+test("a stop with timeout 0 aborts and releases all runs at once", async () => {
   await using fleet = new Fleet()
   let why: unknown
   const task = defineTask({
@@ -83,7 +83,7 @@ test("without a timeout left, everything is aborted and given back immediately",
   assert.ok(run!.claimableAt!.getTime() <= fleet.clock.now())
 })
 
-test("a task that looks at its signal and returns is given back: its work may be half done", async () => {
+test("a task that reads its signal and returns during a stop is released, because its work may be half done", async () => {
   const fleet = new Fleet()
   const task = defineTask({
     name: "task",
@@ -107,7 +107,7 @@ test("a task that looks at its signal and returns is given back: its work may be
   await fleet[Symbol.asyncDispose]()
 })
 
-test("what is given back is taken before what came after it", async () => {
+test("a released run is claimed before runs that became due after it", async () => {
   await using fleet = new Fleet()
   const begun: string[] = []
   const task = defineTask({
@@ -133,10 +133,10 @@ test("what is given back is taken before what came after it", async () => {
   assert.deepEqual(begun, ["a", "a", "b", "c"])
 })
 
-test("stopping twice is stopping once, and so is starting twice", async () => {
+test("starting twice starts once, and stopping twice stops once", async () => {
   await using fleet = new Fleet()
-  const said: string[] = []
-  const hooks = { start: () => void said.push("start"), stop: () => void said.push("stop") }
+  const calls: string[] = []
+  const hooks = { start: () => void calls.push("start"), stop: () => void calls.push("stop") }
   const task = defineTask({ name: "task", run: () => undefined })
   const node = fleet.node({ tasks: [task], hooks })
 
@@ -145,21 +145,21 @@ test("stopping twice is stopping once, and so is starting twice", async () => {
   await fleet.until(Promise.all([node.stop(), node.stop()]))
   await fleet.until(node.stop())
 
-  assert.deepEqual(said, ["start", "stop"])
+  assert.deepEqual(calls, ["start", "stop"])
 })
 
-test("a scheduler that never started stops without a word, and can't be started afterwards", async () => {
+test("a scheduler that never started stops without calling the hook `stop` and can't be started afterwards", async () => {
   await using fleet = new Fleet()
-  const said: string[] = []
-  const node = fleet.node({ hooks: { stop: () => void said.push("stop") } })
+  const calls: string[] = []
+  const node = fleet.node({ hooks: { stop: () => void calls.push("stop") } })
 
   await node.stop()
 
-  assert.deepEqual(said, [])
+  assert.deepEqual(calls, [])
   await assert.rejects(node.start(), { code: "BELFRY_STORE_CLOSED" })
 })
 
-test("a scheduler that was stopped can't be started again", async () => {
+test("a stopped scheduler can't be started again", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({})
   await node.start()
@@ -168,21 +168,21 @@ test("a scheduler that was stopped can't be started again", async () => {
   await assert.rejects(node.start(), { code: "BELFRY_STORE_CLOSED" })
 })
 
-test("a stop asked for while starting waits for the start, then stops", async () => {
+test("a stop during a start waits for the start, then stops", async () => {
   await using fleet = new Fleet()
-  const said: string[] = []
-  const hooks = { start: () => void said.push("start"), stop: () => void said.push("stop") }
+  const calls: string[] = []
+  const hooks = { start: () => void calls.push("start"), stop: () => void calls.push("stop") }
   const node = fleet.node({ tasks: [defineTask({ name: "task", run: () => undefined })], hooks })
 
   const started = node.start()
   await fleet.until(node.stop())
   await started
 
-  assert.deepEqual(said, ["start", "stop"])
+  assert.deepEqual(calls, ["start", "stop"])
   assert.equal(node.isRunning, false)
 })
 
-test("a stop ends soon even if the store is away, and the run is left to its lease", async () => {
+test("a stop ends within seconds during an outage, and its run is taken over when the lease ends", async () => {
   await using fleet = new Fleet()
   const errors: string[] = []
   const wire = faultyStore(fleet.store)
@@ -226,16 +226,16 @@ test("a failed start can be tried again", async () => {
 
 test("await using stops a scheduler at the end of its block", async () => {
   await using fleet = new Fleet()
-  const said: RunEvent["type"][] = []
+  const calls: RunEvent["type"][] = []
   {
-    await using node = fleet.node({ hooks: { stop: () => void said.push("released") } })
+    await using node = fleet.node({ hooks: { stop: () => void calls.push("released") } })
     await node.start({ roles: ["fire"] })
   }
 
-  assert.deepEqual(said, ["released"])
+  assert.deepEqual(calls, ["released"])
 })
 
-test("a stop closes what tasks keep, once they have ended; one that can't be closed is told", async () => {
+test("a stop closes tasks after their runs have ended and logs a task that can't be closed", async () => {
   await using fleet = new Fleet()
   const log = collectedLog()
   const seen: string[] = []
@@ -265,7 +265,7 @@ test("a stop closes what tasks keep, once they have ended; one that can't be clo
   )
 })
 
-test("a task that never closes keeps a stop for no more than its time and 3 seconds", async () => {
+test("a task that never closes delays a stop by at most its timeout and 3 seconds", async () => {
   await using fleet = new Fleet()
   const stuck = defineTask({ name: "stuck", run: () => "done", close: () => never })
   const node = await fleet.started({ tasks: [stuck] })

@@ -5,12 +5,12 @@ import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { Fleet } from "../support/fleet.ts"
 
-async function aStoreWithAClockOfItsOwn(cron = "*/10 * * * *") {
+async function storeWithItsOwnClock(cron = "*/10 * * * *") {
   const fleet = new Fleet("2026-01-01T00:00:00Z")
   const skew = { ms: 0 }
   const store = createMemoryStore({ now: () => fleet.clock.now() + skew.ms })
   const performed: string[] = []
-  const told: Error[] = []
+  const errors: Error[] = []
   const note = defineTask({ name: "note", run: ({ run }) => void performed.push(run.id) })
   const { logger, lines } = collectedLog()
   const node = await fleet.started({
@@ -18,24 +18,25 @@ async function aStoreWithAClockOfItsOwn(cron = "*/10 * * * *") {
     logger,
     tasks: [note],
     schedules: [note.schedule("s", { cron })],
-    hooks: { error: (error) => told.push(error as Error) },
+    hooks: { error: (error) => errors.push(error as Error) },
   })
-  return { fleet, store, note, skew, node, performed, told, lines }
+  return { fleet, store, note, skew, node, performed, errors, lines }
 }
 
-const codesOf = (told: readonly unknown[]) => told.map((error) => error instanceof BelfryError && error.code)
+const codesOf = (errors: readonly unknown[]) =>
+  errors.map((error) => error instanceof BelfryError && error.code)
 
-test("a store's clock that is set right again after it was hours ahead is told, once; nothing runs twice", async () => {
-  const { fleet, skew, performed, told, lines } = await aStoreWithAClockOfItsOwn()
+test("a store's clock that is set back after it was hours ahead is reported once, and nothing runs twice", async () => {
+  const { fleet, skew, performed, errors, lines } = await storeWithItsOwnClock()
   skew.ms = 2 * 3_600_000
   await fleet.advance("15m")
-  assert.equal(told.length, 0)
+  assert.equal(errors.length, 0)
 
   skew.ms = 0
   await fleet.advance("15m")
 
-  assert.deepEqual(codesOf(told), ["BELFRY_STORE_CLOCK"])
-  assert.match(told[0]!.message, /clock went back by 2h, to 2026-01-01T00:1\d.*belfry doctor/)
+  assert.deepEqual(codesOf(errors), ["BELFRY_STORE_CLOCK"])
+  assert.match(errors[0]!.message, /clock went back by 2h, to 2026-01-01T00:1\d.*belfry doctor/)
   assert.equal(lines.filter(({ code }) => code === "BELFRY_STORE_CLOCK").length, 1)
   await fleet.advance("2h")
   assert.equal(new Set(performed).size, performed.length)
@@ -43,8 +44,8 @@ test("a store's clock that is set right again after it was hours ahead is told, 
   await fleet[Symbol.asyncDispose]()
 })
 
-test("once a clock that went back is right again, schedules fire within seconds", async () => {
-  const { fleet, skew, performed } = await aStoreWithAClockOfItsOwn("* * * * * *")
+test("schedules fire within seconds after a clock that went back is correct again", async () => {
+  const { fleet, skew, performed } = await storeWithItsOwnClock("* * * * * *")
   await fleet.advance("10s")
   skew.ms = -60_000
   await fleet.advance("5s")
@@ -58,30 +59,30 @@ test("once a clock that went back is right again, schedules fire within seconds"
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a process that starts after the clock was set back says so, too", async () => {
-  const { fleet, store, note, skew, node } = await aStoreWithAClockOfItsOwn()
+test("a process that starts after the store's clock was set back reports that too", async () => {
+  const { fleet, store, note, skew, node } = await storeWithItsOwnClock()
   skew.ms = 2 * 3_600_000
   await fleet.advance("15m")
   await fleet.until(node.stop())
   skew.ms = 0
-  const told: Error[] = []
+  const errors: Error[] = []
 
-  await fleet.started({ store, tasks: [note], hooks: { error: (error) => told.push(error as Error) } })
+  await fleet.started({ store, tasks: [note], hooks: { error: (error) => errors.push(error as Error) } })
   await fleet.advance("1m")
 
-  assert.deepEqual(codesOf(told), ["BELFRY_STORE_CLOCK"])
+  assert.deepEqual(codesOf(errors), ["BELFRY_STORE_CLOCK"])
   assert.match(
-    told[0]!.message,
+    errors[0]!.message,
     /Schedule "s" last fired at 2026-01-01T02:10.*the store's clock says 2026-01-01T00:1/,
   )
   await fleet[Symbol.asyncDispose]()
 })
 
-test("a store's clock that goes on is not spoken of", async () => {
-  const { fleet, told } = await aStoreWithAClockOfItsOwn()
+test("a store's clock that never goes back causes no report", async () => {
+  const { fleet, errors } = await storeWithItsOwnClock()
 
   await fleet.advance("6h")
 
-  assert.deepEqual(told, [])
+  assert.deepEqual(errors, [])
   await fleet[Symbol.asyncDispose]()
 })

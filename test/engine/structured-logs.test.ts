@@ -17,8 +17,8 @@ function pinoLines() {
   return { logger, lines, find }
 }
 
-describe("a pino logger as it is", () => {
-  test("what fires carries component, schedule, task, run, priority and next run", async () => {
+describe("a pino logger", () => {
+  test("the line for a fired schedule has component, schedule, task, run, priority and next run", async () => {
     await using fleet = new Fleet()
     const { logger, find } = pinoLines()
     const task = defineTask({ name: "report", run: () => undefined })
@@ -41,7 +41,7 @@ describe("a pino logger as it is", () => {
     assert.equal(find("Started")?.["latenessMs"], 0)
   })
 
-  test("start and stop are one line each, with worker, store, roles, tasks and schedules", async () => {
+  test("start and stop are logged with one line each, with worker, store, roles, tasks and schedules", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = pinoLines()
     const task = defineTask({ name: "report", run: () => undefined })
@@ -53,9 +53,9 @@ describe("a pino logger as it is", () => {
 
     await fleet.until(node.stop())
 
-    const said = lines.filter((line) => line["component"] === "engine")
+    const logged = lines.filter((line) => line["component"] === "engine")
     assert.deepEqual(
-      said.map(({ msg, level, store, roles, tasks, schedules }) => [
+      logged.map(({ msg, level, store, roles, tasks, schedules }) => [
         msg,
         level,
         store,
@@ -68,10 +68,10 @@ describe("a pino logger as it is", () => {
         ["The scheduler stopped", 30, undefined, undefined, undefined, undefined],
       ],
     )
-    assert.ok(said.every((line) => line["worker"] === worker))
+    assert.ok(logged.every((line) => line["worker"] === worker))
   })
 
-  test("a failed run is an error with its text", async () => {
+  test("a failed run is logged as an error with its text", async () => {
     await using fleet = new Fleet()
     const { logger, find } = pinoLines()
     const task = defineTask({
@@ -88,7 +88,7 @@ describe("a pino logger as it is", () => {
     assert.match(String(find("Failed")?.["error"]), /no luck/)
   })
 
-  test("a fault of the store is an error with its text, which pino alone would write as {}", async () => {
+  test("a fault of the store is logged as an error with its text, because pino would write the error object as {}", async () => {
     await using fleet = new Fleet()
     const { logger, find } = pinoLines()
     const wire = faultyStore(fleet.store)
@@ -100,7 +100,7 @@ describe("a pino logger as it is", () => {
     assert.match(String(find("Runs can't be claimed; trying again")?.["error"]), /The store is away/)
   })
 
-  test("reconciling says what was created, changed and pruned", async () => {
+  test("reconcile logs the created schedules and their owner", async () => {
     await using fleet = new Fleet()
     const { logger, find } = pinoLines()
     const task = defineTask({ name: "report", run: () => undefined })
@@ -117,7 +117,7 @@ describe("a pino logger as it is", () => {
 })
 
 describe("the logger that comes with Belfry", () => {
-  test("writes one JSON object a line, warnings and errors unless asked for more", () => {
+  test("jsonLogger writes one JSON object per line, by default only warnings and errors", () => {
     const written: string[] = []
     const now = () => new Date("2026-01-01T00:00:00Z")
     const quiet = jsonLogger({ write: (line) => void written.push(line), now })
@@ -133,7 +133,7 @@ describe("the logger that comes with Belfry", () => {
     ])
   })
 
-  test("never throws, whatever the facts are", () => {
+  test("jsonLogger never throws, whatever the fields are", () => {
     const written: string[] = []
     const logger = jsonLogger({ write: (line) => void written.push(line) })
     const circular: Record<string, unknown> = { component: "firing" }

@@ -8,7 +8,7 @@ import { Fleet } from "../support/fleet.ts"
 const mine = defineTask({ name: "mine", run: () => undefined })
 const theirs = defineTask({ name: "theirs", run: () => undefined })
 
-/** A process that fires every minute a task of its own, and one that it doesn't define. */
+/** A process that defines only the task `mine`. */
 async function firing(fleet: Fleet) {
   const { logger, lines } = collectedLog()
   const wire = faultyStore(fleet.store)
@@ -17,7 +17,7 @@ async function firing(fleet: Fleet) {
   return { node, wire, warnings }
 }
 
-test("firing a task that no live worker offers is warned of, once, after a minute", async () => {
+test("firing a task that no live worker offers is logged as a warning once, after a minute", async () => {
   await using fleet = new Fleet()
   const { node, warnings } = await firing(fleet)
   for (const task of ["mine", "theirs"]) await node.schedules.create(task, { task, every: "1m" })
@@ -29,7 +29,7 @@ test("firing a task that no live worker offers is warned of, once, after a minut
   assert.deepEqual([early, warnings()], [[], ["theirs"]])
 })
 
-test("a task that another worker offers within the minute is nothing to warn of", async () => {
+test("a task that another worker offers within the minute causes no warning", async () => {
   await using fleet = new Fleet()
   const { node, warnings } = await firing(fleet)
   await node.schedules.create("s", { task: "theirs", every: "1m" })
@@ -41,7 +41,7 @@ test("a task that another worker offers within the minute is nothing to warn of"
   assert.deepEqual(warnings(), [])
 })
 
-test("a worker that fell silent offers nothing", async () => {
+test("a worker without heartbeats doesn't count as offering its tasks", async () => {
   await using fleet = new Fleet()
   const killed = faultyStore(fleet.store)
   await fleet.started({ store: killed.store, tasks: [theirs] })
@@ -55,7 +55,7 @@ test("a worker that fell silent offers nothing", async () => {
   assert.deepEqual(warnings(), ["theirs"])
 })
 
-test("a process that fires only its own tasks never asks who else works", async () => {
+test("a process that fires only its own tasks never reads the list of workers", async () => {
   await using fleet = new Fleet()
   const { node, wire } = await firing(fleet)
   await node.schedules.create("s", { task: "mine", every: "1m" })

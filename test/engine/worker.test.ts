@@ -26,7 +26,7 @@ test("a worker performs as many runs at once as it has slots, and the rest as sl
   assert.equal((await node.runs.count()).succeeded, 9)
 })
 
-test("while ends are being stored the next runs begin, until as many wait for that as there are slots", async () => {
+test("while the ends of runs are being stored, further runs begin, up to one per slot", async () => {
   await using fleet = new Fleet()
   const storing = gate()
   let begun = 0
@@ -49,7 +49,7 @@ test("while ends are being stored the next runs begin, until as many wait for th
   assert.deepEqual([begun, (await node.runs.count()).succeeded], [6, 6])
 })
 
-test("runs of a higher priority go first, and equal ones in the order they became due", async () => {
+test("runs of a higher priority are performed first, and equal ones in the order of their due times", async () => {
   await using fleet = new Fleet()
   const order: string[] = []
   const note = defineTask({ name: "note", run: ({ run }) => void order.push(run.id) })
@@ -67,7 +67,7 @@ test("runs of a higher priority go first, and equal ones in the order they becam
   assert.deepEqual(order, ["highest", "high", "first", "second", "low"])
 })
 
-test("a worker claims only runs of the tasks it defines; others wait for a capable worker", async () => {
+test("a worker claims only runs of the tasks it defines, and other runs wait for a worker that defines theirs", async () => {
   await using fleet = new Fleet()
   const mine = defineTask({ name: "mine", run: () => "done" })
   const node = await fleet.started({ tasks: [mine] })
@@ -81,7 +81,7 @@ test("a worker claims only runs of the tasks it defines; others wait for a capab
   assert.equal((await node.runs.get("other"))?.state, "succeeded")
 })
 
-test("between two claims lies at least nextDelay, whoever wakes the worker", async () => {
+test("two claims of a worker are at least nextDelay apart, also after hints", async () => {
   await using fleet = new Fleet()
   const startedAt: number[] = []
   const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.clock.monotonic()) })
@@ -94,11 +94,11 @@ test("between two claims lies at least nextDelay, whoever wakes the worker", asy
   assert.deepEqual(startedAt, [10_000, 12_000, 14_000, 16_000])
 })
 
-test("what a process enqueues itself is performed at once, even if the store gives no hints", async () => {
+test("a run that a process enqueues itself is performed at once, even if the store gives no hints", async () => {
   await using fleet = new Fleet()
-  const deaf = { ...fleet.store, listen: async () => async () => undefined }
+  const withoutHints = { ...fleet.store, listen: async () => async () => undefined }
   const task = defineTask({ name: "task", run: () => undefined })
-  const node = await fleet.started({ store: deaf, tasks: [task], pollInterval: "1h" })
+  const node = await fleet.started({ store: withoutHints, tasks: [task], pollInterval: "1h" })
   await fleet.advance("1m")
 
   const { runId } = await node.enqueue(task)
@@ -107,15 +107,15 @@ test("what a process enqueues itself is performed at once, even if the store giv
   assert.equal((await node.runs.get(runId))?.state, "succeeded")
 })
 
-test("what a process fires itself is performed at once, even if the store gives no hints", async () => {
+test("a run that a process fires itself is performed at once, even if the store gives no hints", async () => {
   await using fleet = new Fleet()
-  const deaf = { ...fleet.store, listen: async () => async () => undefined }
+  const withoutHints = { ...fleet.store, listen: async () => async () => undefined }
   const task = defineTask({ name: "task", run: () => undefined })
   const schedules = [
     task.schedule("stored", { cron: "* * * * *" }),
     task.schedule("local", { cron: "* * * * *", local: true }),
   ]
-  const node = await fleet.started({ store: deaf, tasks: [task], schedules, pollInterval: "1h" })
+  const node = await fleet.started({ store: withoutHints, tasks: [task], schedules, pollInterval: "1h" })
 
   await fleet.advance("10m")
 
@@ -139,7 +139,7 @@ test("a delayed run starts when its delay ends, without polling for it", async (
   assert.ok(count("claim") - before <= 3, `${count("claim") - before} claims`)
 })
 
-test("runs that share a concurrency key wait for each other over all workers", async () => {
+test("the limit of a concurrency key applies across all workers", async () => {
   await using fleet = new Fleet()
   let running = 0
   let most = 0
@@ -162,7 +162,7 @@ test("runs that share a concurrency key wait for each other over all workers", a
   assert.equal((await node.runs.count()).succeeded, 6)
 })
 
-test("a run that ends where there was room for more is no reason to ask the store again", async () => {
+test("a worker that had free slots doesn't claim again when a run ends", async () => {
   await using fleet = new Fleet()
   let claims = 0
   const counted = {
@@ -183,21 +183,21 @@ test("a run that ends where there was room for more is no reason to ask the stor
   assert.equal((await node.runs.count()).succeeded, 1)
 })
 
-test("a store that gives fewer runs than there is room for, and says that there are more, is asked again at once", async () => {
+test("a worker claims again at once if the store returns fewer runs than slots and says that there are more", async () => {
   await using fleet = new Fleet()
   const startedAt: string[] = []
   const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.now()) })
   const store: Store = {
     ...fleet.store,
-    // Two at a time, and no hints.
+    // At most two runs per claim, and no hints.
     async claim(request) {
       const claimed = await fleet.store.claim({ ...request, limit: Math.min(2, request.limit) })
       return claimed.runs.length < 2 ? claimed : { ...claimed, nextClaimableAt: claimed.now }
     },
     listen: async () => async () => undefined,
   }
-  const elsewhere = fleet.node({ tasks: [note] })
-  for (let index = 0; index < 7; index++) await elsewhere.enqueue(note)
+  const client = fleet.node({ tasks: [note] })
+  for (let index = 0; index < 7; index++) await client.enqueue(note)
 
   const node = await fleet.started({ store, tasks: [note], concurrency: 100 })
 
@@ -205,7 +205,7 @@ test("a store that gives fewer runs than there is room for, and says that there 
   assert.equal(node.isIdle, true)
 })
 
-test("the state says whether runs are being performed and whether there was nothing to do", async () => {
+test("isProcessing and isIdle tell whether runs are being performed and whether there was nothing to do", async () => {
   await using fleet = new Fleet()
   const held = gate()
   const task = defineTask({ name: "task", run: () => held.promise })
@@ -229,7 +229,7 @@ test("the state says whether runs are being performed and whether there was noth
   assert.deepEqual(state(), [false, false, false])
 })
 
-test("a worker is listed while it lives, with what it holds, and gone once it has said goodbye", async () => {
+test("a worker is listed with its number of running runs while it runs, and isn't listed after it stopped", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => taking(fleet.clock, "1m") })
   const node = await fleet.started({ tasks: [task], concurrency: 4 })

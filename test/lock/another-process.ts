@@ -6,10 +6,10 @@ const TSX = fileURLToPath(import.meta.resolve("tsx/cli"))
 const COUNTER = fileURLToPath(new URL("./counter.ts", import.meta.url))
 const LOCK = new URL("../../src/lock.ts", import.meta.url).href
 
-/** A process that lives so long would live for an hour. */
+/** A process that runs this long has failed: a lock keeps it alive for an hour. */
 const HANGS_MS = 200_000
 
-/** What a program with locks in memory prints, which it has as `locks`. */
+/** The output of a program. Its variable `locks` has locks in memory. */
 export async function printedBy(program: string): Promise<string> {
   const text = `(async () => {
     const { createLocks, memoryLocks } = await import(${JSON.stringify(LOCK)})
@@ -25,7 +25,7 @@ export interface Turn {
   readonly fence: number
 }
 
-/** A process of its own that reads, adds and writes a count in a file, twenty times under the lock. */
+/** Another process, which increments the count in a file twenty times, each time under the lock. */
 export async function inAnotherProcess(
   kind: "sqlite" | "postgres" | "redis",
   where: string,

@@ -4,7 +4,7 @@ import { LOCK_LAWS, proveLockLaws } from "../../src/lock.ts"
 import { BROKEN_LOCKS } from "./broken-locks.ts"
 import { memoryLab } from "./lab.ts"
 
-/** The proof of the proof: a suite that lets one of these pass proves nothing. */
+/** Tests the laws themselves: if one of these backends passed, the laws would prove nothing. */
 
 const failedBy = new Map<string, readonly string[]>()
 
@@ -23,18 +23,21 @@ describe("The laws reject a backend in which", () => {
     })
   }
 
-  test.each(LOCK_LAWS)("law $number, $name, is broken: every case of it finds a bug", ({ number, cases }) => {
-    const bugs = BROKEN_LOCKS.filter(({ law }) => law === number)
+  test.each(LOCK_LAWS)(
+    "law $number, $name, is broken: each of its cases finds a bug",
+    ({ number, cases }) => {
+      const bugs = BROKEN_LOCKS.filter(({ law }) => law === number)
 
-    const found = new Set(bugs.flatMap(({ bug }) => failedBy.get(bug) ?? []))
+      const found = new Set(bugs.flatMap(({ bug }) => failedBy.get(bug) ?? []))
 
-    assert.deepEqual(
-      cases.map(({ title }) => title).filter((title) => !found.has(title)),
-      [],
-    )
-  })
+      assert.deepEqual(
+        cases.map(({ title }) => title).filter((title) => !found.has(title)),
+        [],
+      )
+    },
+  )
 })
 
-test("a sound backend is not rejected", async () => {
+test("the laws accept a correct backend", async () => {
   assert.deepEqual(await proveLockLaws(memoryLab()), [])
 })

@@ -5,7 +5,7 @@ import { PATIENCE_MS } from "../support/patience.ts"
 import { patientClock } from "../support/patient-clock.ts"
 import type { Turn } from "./another-process.ts"
 
-/** See `another-process.ts`. However slow the machine, no call is given up, and no lock ends while it is held. */
+/** See `another-process.ts`. The time limits are so long that no call times out and no lock ends, even on a slow machine. */
 
 const [kind, where, file, prefix] = process.argv.slice(2) as [string, string, string, string]
 
@@ -18,12 +18,12 @@ async function backendOf(): Promise<LockBackend> {
   if (kind === "redis") {
     const { createRedisLocks } = await import("../../src/stores/redis/locks.ts")
     const { clientFor } = await import("../../src/stores/redis/own-client.ts")
-    const makeClient = async () => ({ client: await clientFor(where, PATIENCE_MS), isOurs: true })
+    const makeClient = async () => ({ client: await clientFor(where, PATIENCE_MS), isOwned: true })
     return createRedisLocks(makeClient, { ...about, prefix: `{${prefix}}` }, patientClock)
   }
   const { createPostgresLocks } = await import("../../src/stores/postgres/locks.ts")
   const { poolFor } = await import("../../src/stores/postgres/own-pool.ts")
-  const makePool = async () => ({ pool: await poolFor(where, 4, PATIENCE_MS), isOurs: true })
+  const makePool = async () => ({ pool: await poolFor(where, 4, PATIENCE_MS), isOwned: true })
   return createPostgresLocks(makePool, { ...about, schema: "belfry" }, patientClock)
 }
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { advance } from "./lab.ts"
-import { away, codeOf, fixture } from "./virtual-locks.ts"
+import { codeOf, fixture, unreachable } from "./virtual-locks.ts"
 
-describe("a lock that is held", () => {
-  test("is lost when its time is up, and its signal says so", async () => {
+describe("a held lock", () => {
+  test("is lost when its time is up, and its signal is aborted", async () => {
     const { clock, locks } = fixture()
     const lock = await locks.acquire("invoices", { ttl: "10s" })
 
@@ -17,11 +17,11 @@ describe("a lock that is held", () => {
     assert.equal(await lock.release(), false)
   })
 
-  test("has its time from before the question was sent, not from the answer", async () => {
-    const { clock, locks } = fixture((sound) => ({
+  test("counts its time from before the request was sent, not from the answer", async () => {
+    const { clock, locks } = fixture((correct) => ({
       async acquire(name, token, ttlMs) {
         clock.timeline.jumpTo(clock.timeline.now + 4_000)
-        return sound.acquire(name, token, ttlMs)
+        return correct.acquire(name, token, ttlMs)
       },
     }))
 
@@ -30,7 +30,7 @@ describe("a lock that is held", () => {
     assert.equal(lock.expiresInMs, 6_000)
   })
 
-  test("that is extended lasts that much longer from then; as long as last time unless said", async () => {
+  test("is extended for the given time from now, by default for the same time as last", async () => {
     const { clock, locks } = fixture()
     const lock = await locks.acquire("invoices", { ttl: "10s" })
     await advance(clock, 8_000)
@@ -54,7 +54,7 @@ describe("a lock that is held", () => {
     assert.equal(codeOf(await released.extend("1m").catch((error) => error)), "BELFRY_LOCK_INVALID")
   })
 
-  test("is lost when the backend says that it isn't ours", async () => {
+  test("is lost when the backend refuses an extension", async () => {
     const { locks } = fixture(() => ({ extend: async () => false }))
     const lock = await locks.acquire("invoices")
 
@@ -63,20 +63,20 @@ describe("a lock that is held", () => {
     assert.deepEqual([codeOf(error), lock.signal.reason], ["BELFRY_LOCK_LOST", error])
   })
 
-  test("counts a shorter time at once, also if the answer is lost", async () => {
-    const { clock, locks } = fixture(() => ({ extend: async () => away() }))
+  test("counts a shorter time at once, even if the answer is lost", async () => {
+    const { clock, locks } = fixture(() => ({ extend: async () => unreachable() }))
     const lock = await locks.acquire("invoices", { ttl: "1m" })
 
-    await assert.rejects(lock.extend("5s"), /away/)
+    await assert.rejects(lock.extend("5s"), /unreachable/)
     const afterShorter = lock.expiresInMs
-    await assert.rejects(lock.extend("2m"), /away/)
+    await assert.rejects(lock.extend("2m"), /unreachable/)
 
     assert.deepEqual([afterShorter, lock.expiresInMs], [5_000, 5_000])
     await advance(clock, 5_000)
     assert.equal(codeOf(lock.signal.reason), "BELFRY_LOCK_LOST")
   })
 
-  test("is as it was after an extension that is refused", async () => {
+  test("is unchanged after an invalid extension", async () => {
     const { locks } = fixture()
     const lock = await locks.acquire("invoices", { ttl: "1m" })
 
@@ -85,12 +85,12 @@ describe("a lock that is held", () => {
     assert.deepEqual([lock.expiresInMs, lock.signal.aborted], [60_000, false])
   })
 
-  test("is free at the end of its block, and released once however often", async () => {
+  test("is free at the end of its block, and several releases are one", async () => {
     let releases = 0
-    const { locks, others } = fixture((sound) => ({
+    const { locks, others } = fixture((correct) => ({
       release(name, token) {
         releases++
-        return sound.release(name, token)
+        return correct.release(name, token)
       },
     }))
     {
@@ -102,8 +102,8 @@ describe("a lock that is held", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("whose release fails doesn't hide the block's own error", async () => {
-    const { locks } = fixture(() => ({ release: async () => away() }))
+  test("doesn't hide the block's own error if its release fails", async () => {
+    const { locks } = fixture(() => ({ release: async () => unreachable() }))
 
     const error = await (async () => {
       await using _lock = await locks.acquire("invoices")

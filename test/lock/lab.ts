@@ -3,13 +3,13 @@ import type { LockClock } from "../../src/lock/clock.ts"
 import { createMemoryLocks, type LockTable } from "../../src/lock/memory.ts"
 import type { LockBackend, LockLab } from "../../src/lock.ts"
 
-/** Virtual time; timers that don't keep a process alive ring there like the others. */
+/** Virtual time. Timers that don't keep a process alive fire like the others. */
 export function aVirtualClock(): VirtualClock & LockClock {
   const clock = createVirtualClock(Date.UTC(2031, 4, 17, 9, 30))
   return { ...clock, setQuietTimer: clock.setTimer }
 }
 
-/** Lets virtual time pass, and all that follows from it. */
+/** Lets virtual time pass, and waits for everything that follows from it. */
 export async function advance({ timeline }: VirtualClock, ms: number): Promise<void> {
   const until = timeline.now + ms
   await turn()
@@ -24,20 +24,20 @@ export function turn(): Promise<void> {
   })
 }
 
-/** Memory's backends, or others made from them; peers share what is held. */
+/** A lab of memory backends, or of backends that `make` derives from them. Peers share their holds. */
 export function memoryLab(
-  make: (sound: LockBackend, shelf: LockTable) => LockBackend = (sound) => sound,
+  make: (correct: LockBackend, table: LockTable) => LockBackend = (correct) => correct,
 ): LockLab {
   const clock = aVirtualClock()
-  let shelf: LockTable = { lastFence: 0, holds: new Map() }
+  let table: LockTable = { lastFence: 0, holds: new Map() }
   const open = async () => {
-    const backend = make(createMemoryLocks(clock, shelf), shelf)
+    const backend = make(createMemoryLocks(clock, table), table)
     await backend.open()
     return backend
   }
   return {
     openBackend() {
-      shelf = { lastFence: 0, holds: new Map() }
+      table = { lastFence: 0, holds: new Map() }
       return open()
     },
     openPeer: open,

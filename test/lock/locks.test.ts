@@ -5,20 +5,20 @@ import { createMemoryLocks } from "../../src/lock/memory.ts"
 import { BelfryError, type LockBackend } from "../../src/lock.ts"
 import { advance, aVirtualClock, turn } from "./lab.ts"
 
-/** On virtual time, over memory; a backend that fails is memory with one operation in another's hands. */
+/** On virtual time, in memory. A failing backend is the memory backend with one operation replaced. */
 
-function fixture(change: (sound: LockBackend) => Partial<LockBackend> = () => ({})) {
+function fixture(change: (correct: LockBackend) => Partial<LockBackend> = () => ({})) {
   const clock = aVirtualClock()
-  const sound = createMemoryLocks(clock)
-  const backend = { ...sound, ...change(sound) }
-  return { clock, backend, locks: new Locks(backend, clock), others: new Locks(sound, clock) }
+  const correct = createMemoryLocks(clock)
+  const backend = { ...correct, ...change(correct) }
+  return { clock, backend, locks: new Locks(backend, clock), others: new Locks(correct, clock) }
 }
 
-function away(): never {
-  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is away.")
+function unreachable(): never {
+  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is unreachable.")
 }
 
-/** What became of a promise, without waiting for it. */
+/** The state of a promise, without waiting for it. */
 function watched<T>(promise: Promise<T>) {
   const seen: { value?: T; error?: unknown; isOver: boolean } = { isOver: false }
   promise.then(
@@ -31,7 +31,7 @@ function watched<T>(promise: Promise<T>) {
 const codeOf = (error: unknown) => (error as BelfryError | undefined)?.code
 
 describe("acquire", () => {
-  test("a free lock is ours, with its fence and its time", async () => {
+  test("a free lock is acquired, with its fence and its time", async () => {
     const { locks } = fixture()
 
     await using lock = await locks.acquire("invoices", { ttl: "10s" })
@@ -40,19 +40,19 @@ describe("acquire", () => {
     assert.equal(lock.signal.aborted, false)
   })
 
-  test("without `wait`, a lock that is held is an error at once; tryAcquire answers null", async () => {
+  test("without `wait`, acquire rejects at once if the lock is held, and tryAcquire returns null", async () => {
     const { locks, others } = fixture()
     await others.acquire("invoices", { ttl: "10s" })
 
     const error = await locks.acquire("invoices").catch((error) => error)
 
     assert.equal(codeOf(error), "BELFRY_LOCK_HELD")
-    assert.match(error.message, /"invoices" is held by somebody else, for 10000 ms/)
+    assert.match(error.message, /"invoices" is held by another holder, for 10000 ms/)
     assert.equal(await locks.tryAcquire("invoices"), null)
     assert.notEqual(await locks.tryAcquire("letters"), null)
   })
 
-  test("one who waits has the lock soon after it is released", async () => {
+  test("a waiting caller gets the lock soon after it is released", async () => {
     const { clock, locks, others } = fixture()
     const first = await others.acquire("invoices", { ttl: "1h" })
     const waiting = watched(locks.acquire("invoices", { ttl: "10s", wait: "1m" }))
@@ -65,7 +65,7 @@ describe("acquire", () => {
     assert.equal(waiting.value?.fence, 2)
   })
 
-  test("one who waits has the lock of a dead holder soon after its time", async () => {
+  test("a waiting caller gets the lock of a dead holder soon after its time is up", async () => {
     const { clock, locks, others } = fixture()
     await others.acquire("invoices", { ttl: "10s" })
     const waiting = watched(locks.acquire("invoices", { wait: "1m" }))
@@ -75,7 +75,7 @@ describe("acquire", () => {
     assert.equal(waiting.value?.fence, 2)
   })
 
-  test("who has waited for as long as was said is told so", async () => {
+  test("a caller that has waited for all of `wait` gets BELFRY_LOCK_HELD", async () => {
     const { clock, locks, others } = fixture()
     await others.acquire("invoices", { ttl: "1h" })
     const waiting = watched(locks.acquire("invoices", { wait: "10s" }))
@@ -87,12 +87,12 @@ describe("acquire", () => {
     assert.deepEqual([early, codeOf(waiting.error)], [false, "BELFRY_LOCK_HELD"])
   })
 
-  test("a hundred who wait ask a few times a second each, and not all at once", async () => {
+  test("a hundred waiting callers ask a few times a second each, and not all at once", async () => {
     const asked: number[] = []
-    const { clock, locks, others } = fixture((sound) => ({
+    const { clock, locks, others } = fixture((correct) => ({
       acquire(name, token, ttlMs) {
         asked.push(clock.monotonic())
-        return sound.acquire(name, token, ttlMs)
+        return correct.acquire(name, token, ttlMs)
       },
     }))
     await others.acquire("invoices", { ttl: "1h" })
@@ -108,7 +108,7 @@ describe("acquire", () => {
     assert.ok(together < 20, `${together} ask in the same 10 ms`)
   })
 
-  test("a signal ends the waiting with its reason, and nothing is held", async () => {
+  test("a signal ends the wait with its reason, and nothing is held", async () => {
     const { clock, locks, others } = fixture()
     const first = await others.acquire("invoices", { ttl: "1h" })
     const stopping = new AbortController()
@@ -123,11 +123,11 @@ describe("acquire", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("a signal that comes while the backend answers leaves nothing held", async () => {
+  test("a signal that is aborted while the backend answers leaves nothing held", async () => {
     const stopping = new AbortController()
-    const { locks, others } = fixture((sound) => ({
+    const { locks, others } = fixture((correct) => ({
       async acquire(name, token, ttlMs) {
-        const answer = await sound.acquire(name, token, ttlMs)
+        const answer = await correct.acquire(name, token, ttlMs)
         stopping.abort(new Error("stopping"))
         return answer
       },
@@ -138,13 +138,13 @@ describe("acquire", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("while there is time, a backend that is away is asked again, as the same holder", async () => {
+  test("an unreachable backend is asked again until `wait` is over, with the same token", async () => {
     let calls = 0
-    const { clock, locks } = fixture((sound) => ({
+    const { clock, locks } = fixture((correct) => ({
       async acquire(name, token, ttlMs) {
-        const answer = await sound.acquire(name, token, ttlMs)
-        // It has done it, and the answer is lost.
-        return ++calls < 3 ? away() : answer
+        const answer = await correct.acquire(name, token, ttlMs)
+        // The lock is taken, and the answer is lost.
+        return ++calls < 3 ? unreachable() : answer
       },
     }))
 
@@ -154,11 +154,11 @@ describe("acquire", () => {
     assert.equal(waiting.value?.fence, 1)
   })
 
-  test("a backend that stays away is the error, and what it did unheard is undone", async () => {
-    const { clock, locks, others } = fixture((sound) => ({
+  test("if the backend stays unreachable, acquire rejects and releases a lock whose answer was lost", async () => {
+    const { clock, locks, others } = fixture((correct) => ({
       async acquire(name, token, ttlMs) {
-        await sound.acquire(name, token, ttlMs)
-        return away()
+        await correct.acquire(name, token, ttlMs)
+        return unreachable()
       },
     }))
 
@@ -169,11 +169,11 @@ describe("acquire", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("an answer that took longer than the lock lasts is no lock, and holds up nobody", async () => {
-    const { clock, locks, others } = fixture((sound) => ({
+  test("an answer that takes longer than the ttl gives no lock, and the lock is released", async () => {
+    const { clock, locks, others } = fixture((correct) => ({
       acquire(name, token, ttlMs) {
         clock.timeline.jumpTo(clock.timeline.now + 2_000)
-        return sound.acquire(name, token, ttlMs)
+        return correct.acquire(name, token, ttlMs)
       },
     }))
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { printedBy } from "./another-process.ts"
 
-/** A lock that is kept by extensions each third of its time is lost if the process stands still for longer than the rest. */
+/** In the long tests, because on a busy machine the extensions, each third of the ttl, may come too late. */
 test("work that lasts longer than its ttl keeps the lock, in real time", async () => {
   const printed = await printedBy(`
     const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

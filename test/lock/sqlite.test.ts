@@ -10,7 +10,7 @@ import { PATIENCE_MS } from "../support/patience.ts"
 import { patientClock } from "../support/patient-clock.ts"
 import { inAnotherProcess } from "./another-process.ts"
 
-/** On a real file, in real time; each peer is a connection of its own. */
+/** On a real file, in real time. Each peer is a connection of its own. */
 
 const opened: LockBackend[] = []
 const folders: string[] = []
@@ -49,9 +49,9 @@ test("processes that count under a lock lose no count, and their fences rise", a
   const backend = await lab.openBackend()
   const file = join(folders[0]!, "count")
 
-  const said = await Promise.all(["a", "b", "c"].map(() => inAnotherProcess("sqlite", path, file)))
+  const printed = await Promise.all(["a", "b", "c"].map(() => inAnotherProcess("sqlite", path, file)))
 
-  const turns = said.flat().sort((a, b) => a.count - b.count)
+  const turns = printed.flat().sort((a, b) => a.count - b.count)
   assert.deepEqual(
     turns.map(({ count }) => count),
     Array.from({ length: 60 }, (_, index) => index + 1),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { advance } from "./lab.ts"
-import { away, codeOf, fixture } from "./virtual-locks.ts"
+import { codeOf, fixture, unreachable } from "./virtual-locks.ts"
 
-/** Work that ends when it is told to. */
+/** Work that the test ends. */
 function someWork<T>() {
   let resolve!: (value: T) => void
   let reject!: (error: unknown) => void
@@ -15,7 +15,7 @@ function someWork<T>() {
 }
 
 describe("work under a lock", () => {
-  test("is given the fence and a signal, and what it returns is the answer", async () => {
+  test("gets the fence and a signal, and its result is returned", async () => {
     const { locks, others } = fixture()
 
     const answer = await locks.using("invoices", {}, ({ name, fence, signal }) => [
@@ -28,30 +28,31 @@ describe("work under a lock", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("keeps the lock for as long as it lasts, by three extensions a ttl", async () => {
+  test("keeps the lock until it ends, by three extensions per ttl", async () => {
     let extensions = 0
-    const { clock, locks, others } = fixture((sound) => ({
+    const { clock, locks, others } = fixture((correct) => ({
       extend(name, token, ttlMs) {
         extensions++
-        return sound.extend(name, token, ttlMs)
+        return correct.extend(name, token, ttlMs)
       },
     }))
     const work = someWork<string>()
     const answer = locks.using("invoices", { ttl: "30s" }, () => work.promise)
 
     await advance(clock, 600_000)
-    const meanwhile = await others.tryAcquire("invoices")
+    const during = await others.tryAcquire("invoices")
     work.resolve("done")
 
-    assert.deepEqual([await answer, meanwhile, extensions], ["done", null, 60])
+    assert.deepEqual([await answer, during, extensions], ["done", null, 60])
     await advance(clock, 60_000)
-    assert.equal(extensions, 60, "nothing is extended afterwards")
+    assert.equal(extensions, 60, "nothing is extended after the work")
   })
 
   test("goes on while every other extension fails", async () => {
     let calls = 0
-    const { clock, locks } = fixture((sound) => ({
-      extend: async (name, token, ttlMs) => (++calls % 2 === 0 ? sound.extend(name, token, ttlMs) : away()),
+    const { clock, locks } = fixture((correct) => ({
+      extend: async (name, token, ttlMs) =>
+        ++calls % 2 === 0 ? correct.extend(name, token, ttlMs) : unreachable(),
     }))
     const work = someWork<string>()
     const answer = locks.using("invoices", { ttl: "30s" }, () => work.promise)
@@ -62,10 +63,11 @@ describe("work under a lock", () => {
     assert.equal(await answer, "done")
   })
 
-  test("is told when the lock's time is up, by the last extension that was sent in time", async () => {
-    let isAway = false
-    const { clock, locks } = fixture((sound) => ({
-      extend: async (name, token, ttlMs) => (isAway ? away() : sound.extend(name, token, ttlMs)),
+  test("has its signal aborted when the time of the last successful extension is up", async () => {
+    let isUnreachable = false
+    const { clock, locks } = fixture((correct) => ({
+      extend: async (name, token, ttlMs) =>
+        isUnreachable ? unreachable() : correct.extend(name, token, ttlMs),
     }))
     const work = someWork<string>()
     let signal!: AbortSignal
@@ -74,9 +76,9 @@ describe("work under a lock", () => {
       return work.promise
     })
     await advance(clock, 15_000)
-    isAway = true
+    isUnreachable = true
 
-    // Extended last at 10 s.
+    // The last extension was at 10 s.
     await advance(clock, 24_999)
     const early = signal.aborted
     await advance(clock, 1)
@@ -86,9 +88,9 @@ describe("work under a lock", () => {
     assert.equal(await answer.catch((error) => error), signal.reason)
   })
 
-  test("is told at once when the backend says that the lock is somebody else's", async () => {
-    let isOurs = true
-    const { clock, locks } = fixture(() => ({ extend: async () => isOurs }))
+  test("has its signal aborted at once when the backend refuses an extension", async () => {
+    let isHeld = true
+    const { clock, locks } = fixture(() => ({ extend: async () => isHeld }))
     const answer = locks.using(
       "invoices",
       { ttl: "30s" },
@@ -96,14 +98,14 @@ describe("work under a lock", () => {
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
     )
     await advance(clock, 15_000)
-    isOurs = false
+    isHeld = false
 
     const [error] = await Promise.all([answer.catch((error) => error), advance(clock, 5_000)])
 
     assert.equal(codeOf(error), "BELFRY_LOCK_LOST")
   })
 
-  test("isn't done if the lock was gone at its end, though nobody noticed before", async () => {
+  test("is rejected if the lock was lost at its end, even if that is noticed only by the release", async () => {
     const { locks } = fixture(() => ({ release: async () => false }))
 
     const error = await locks.using("invoices", {}, () => "done").catch((error) => error)
@@ -111,14 +113,14 @@ describe("work under a lock", () => {
     assert.equal(codeOf(error), "BELFRY_LOCK_LOST")
   })
 
-  test("is done if only the release can't be sent: the lock was ours, and ends with its time", async () => {
-    const { locks } = fixture(() => ({ release: async () => away() }))
+  test("succeeds if only the release fails: the lock was held, and ends with its time", async () => {
+    const { locks } = fixture(() => ({ release: async () => unreachable() }))
 
     assert.equal(await locks.using("invoices", {}, () => "done"), "done")
   })
 
-  test("isn't done if the process stood still for longer than the ttl, though no timer has rung", async () => {
-    const { clock, locks } = fixture(() => ({ release: async () => away() }))
+  test("is rejected if the process was suspended for longer than the ttl, even if no timer has fired", async () => {
+    const { clock, locks } = fixture(() => ({ release: async () => unreachable() }))
 
     const error = await locks
       .using("invoices", { ttl: "30s" }, () => clock.timeline.jumpTo(clock.timeline.now + 31_000))
@@ -127,7 +129,7 @@ describe("work under a lock", () => {
     assert.equal(codeOf(error), "BELFRY_LOCK_LOST")
   })
 
-  test("that fails releases the lock, and its error is the answer", async () => {
+  test("that fails releases the lock, and rejects with its own error", async () => {
     const { locks, others } = fixture()
     const mistake = new Error("the work's own")
 
@@ -141,8 +143,11 @@ describe("work under a lock", () => {
     assert.notEqual(await others.tryAcquire("invoices"), null)
   })
 
-  test("that fails is told by its own error, also if the lock is lost and the release fails", async () => {
-    const { clock, locks } = fixture(() => ({ extend: async () => false, release: async () => away() }))
+  test("that fails rejects with its own error, even if the lock is lost and the release fails", async () => {
+    const { clock, locks } = fixture(() => ({
+      extend: async () => false,
+      release: async () => unreachable(),
+    }))
     const work = someWork<string>()
     const answer = locks.using("invoices", { ttl: "3s" }, () => work.promise).catch((error) => error)
     await advance(clock, 5_000)
@@ -152,17 +157,17 @@ describe("work under a lock", () => {
     assert.equal((await answer).message, "the work's own")
   })
 
-  test("isn't begun if the lock can't be had", async () => {
+  test("isn't started if the lock can't be acquired", async () => {
     const { locks, others } = fixture()
     await others.acquire("invoices")
-    let isBegun = false
+    let isStarted = false
 
     const error = await locks
       .using("invoices", {}, () => {
-        isBegun = true
+        isStarted = true
       })
       .catch((error) => error)
 
-    assert.deepEqual([codeOf(error), isBegun], ["BELFRY_LOCK_HELD", false])
+    assert.deepEqual([codeOf(error), isStarted], ["BELFRY_LOCK_HELD", false])
   })
 })

@@ -14,34 +14,34 @@ let packed: { filename: string; files: { path: string }[] }
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "belfry-package-"))
-  // Whoever packs gets what is in the sources now, not what was built some day.
+  // Removed, so that the package is built from the current sources.
   rmSync(join(root, "dist"), { recursive: true, force: true })
   packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], root))[0]
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
-  // With the packages it needs as they are here: neither a registry nor what npm keeps of it decides about this test.
+  // Dependencies come from this repository's node_modules, so the test depends neither on a registry nor on npm's cache.
   const packages = [join(folder, packed.filename), ...neededBy(root)]
   run("npm", ["install", "--no-audit", "--no-fund", "--offline", "--install-links", ...packages], folder)
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test("the package holds the built files and the papers, and nothing else", () => {
+test("the package contains the built files and the documents, and nothing else", () => {
   const others = packed.files
     .map(({ path }) => path)
     .filter((path) => !/^dist\/[\w.-]+\.(js|d\.ts|js\.map|d\.ts\.map)$/.test(path))
     .filter((path) => !/^(docs\/.*\.md|examples\/.*)$/.test(path))
 
-  const papers = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"]
-  expect(others.sort()).toEqual(papers)
+  const documents = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"]
+  expect(others.sort()).toEqual(documents)
 })
 
-test("its entry points, types and files fit together, by publint", async () => {
+test("publint finds no fault in the entry points, types and files of the package", async () => {
   const tarball = new Uint8Array(readFileSync(join(folder, packed.filename))).buffer
 
   expect((await publint({ pack: { tarball } })).messages).toEqual([])
 })
 
-test("what the README links to is in the package", () => {
+test("every file that the README links to is in the package", () => {
   const links = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, path]) => path!,
   )
@@ -55,7 +55,7 @@ test("what the README links to is in the package", () => {
     ).toBe(true)
 })
 
-test("the package installs without scripts, and its SQLite is the very one that was tried", () => {
+test("the package installs without scripts, and its SQLite driver has the exact version that was tested", () => {
   const manifest = JSON.parse(
     run("npm", ["pkg", "get", "dependencies", "scripts.install", "scripts.postinstall"], root),
   )
@@ -65,7 +65,7 @@ test("the package installs without scripts, and its SQLite is the very one that 
   expect(manifest.dependencies["@photostructure/sqlite"]).toBe("1.2.1")
 })
 
-test("the program that comes with it answers", () => {
+test("the installed command line program works", () => {
   const belfry = join(folder, "node_modules", ".bin", "belfry")
 
   expect(
@@ -77,7 +77,7 @@ test("the program that comes with it answers", () => {
   ).toMatch(/2026-03-29T01:00:00/)
 })
 
-test("a stranger's program runs on the installed package, through every entry point", () => {
+test("a program that imports the installed package works", () => {
   writeFileSync(
     join(folder, "program.js"),
     `import { createScheduler, defineTask, memory } from "belfry"
@@ -116,7 +116,7 @@ test("a stranger's program runs on the installed package, through every entry po
   })
 })
 
-/** The folders of all packages that the package in this folder needs at run time, and of those that they need. */
+/** The folders of all run-time dependencies of the package in this folder, direct and indirect. */
 function neededBy(folder: string): readonly string[] {
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   const needed = Object.keys(dependencies).map((name) => join(root, "node_modules", name))

@@ -19,13 +19,13 @@ async function fixture() {
   return { test, schedules, journal, ids }
 }
 
-test("apply creates, changes, leaves as it is and prunes, and says what it did", async () => {
+test("apply creates, changes and prunes schedules, and reports each step", async () => {
   const { schedules, journal, ids } = await fixture()
   await schedules.create("same", { ...hourly, tags: ["shop"] })
   await schedules.create("changed", { ...hourly, tags: ["shop"], description: "old" })
   await schedules.create("stray", { ...hourly, tags: ["shop"] })
   await schedules.create("foreign", hourly)
-  const told: string[] = []
+  const progress: string[] = []
 
   const report = await schedules.apply(
     [
@@ -34,10 +34,14 @@ test("apply creates, changes, leaves as it is and prunes, and says what it did",
       { id: "same", ...hourly, tags: ["shop"] },
       { id: "changed", task: "other", cron: "0 * * * *", tags: ["shop"] },
     ],
-    { prune: { tag: "shop" }, by: "ann", onProgress: (done, total) => void told.push(`${done}/${total}`) },
+    {
+      prune: { tag: "shop" },
+      by: "ann",
+      onProgress: (done, total) => void progress.push(`${done}/${total}`),
+    },
   )
 
-  assert.equal(report.isRehearsal, false)
+  assert.equal(report.isDryRun, false)
   assert.deepEqual(
     report.steps.map(({ id, action, changes }) => [id, action, changes]),
     [
@@ -56,20 +60,20 @@ test("apply creates, changes, leaves as it is and prunes, and says what it did",
     ],
   )
   assert.deepEqual(await ids(), ["changed", "first", "foreign", "new", "same"])
-  assert.deepEqual(told, ["1/5", "2/5", "3/5", "4/5", "5/5"])
+  assert.deepEqual(progress, ["1/5", "2/5", "3/5", "4/5", "5/5"])
   assert.equal((await journal.list({ by: "ann" })).items.length, 4)
 })
 
-test("a step that would be refused keeps all of them from being done, and each is named", async () => {
+test("if one step would be refused, apply changes nothing and reports each refused step", async () => {
   const { schedules, ids } = await fixture()
 
-  const { steps, isRehearsal } = await schedules.apply([
+  const { steps, isDryRun } = await schedules.apply([
     { id: "a", ...hourly },
     { id: "b", task: "picky", every: "5m" },
     { id: "c", task: "t", cron: "0 25 * * *" },
   ])
 
-  assert.equal(isRehearsal, true)
+  assert.equal(isDryRun, true)
   assert.deepEqual(
     steps.map(({ id, refused }) => [id, refused?.code ?? null]),
     [
@@ -81,16 +85,16 @@ test("a step that would be refused keeps all of them from being done, and each i
   assert.deepEqual(await ids(), [])
 })
 
-test("a dry run says the same and changes nothing", async () => {
+test("a dry run of apply reports the same steps and changes nothing", async () => {
   const { schedules, ids } = await fixture()
 
-  const { steps, isRehearsal } = await schedules.apply([{ id: "a", ...hourly }], { dryRun: true })
+  const { steps, isDryRun } = await schedules.apply([{ id: "a", ...hourly }], { dryRun: true })
 
-  assert.deepEqual([steps[0]!.action, isRehearsal], ["create", true])
+  assert.deepEqual([steps[0]!.action, isDryRun], ["create", true])
   assert.deepEqual(await ids(), [])
 })
 
-test("a schedule that code declares is left alone", async () => {
+test("apply doesn't change a schedule declared in code", async () => {
   const task = defineTask({ name: "t", run: () => "done" })
   const test = await createTestScheduler({
     tasks: [task],
@@ -106,7 +110,7 @@ test("a schedule that code declares is left alone", async () => {
   assert.equal((await schedules.get("declared"))?.when, "0 * * * *")
 })
 
-test("schedules that wait for one another, an id that is there twice and a misspelt option are refused at once", async () => {
+test("apply refuses a dependency cycle, a duplicate id and a misspelt option before any step", async () => {
   const { schedules, ids } = await fixture()
   const on = (schedule: string) => ({ ...hourly, dependsOn: [{ schedule, within: "1h" as const }] })
 
@@ -122,7 +126,7 @@ test("schedules that wait for one another, an id that is there twice and a missp
       { id: "a", ...hourly },
       { id: "a", ...hourly },
     ]),
-    /is there twice/,
+    /is listed twice/,
   )
   await assert.rejects(schedules.apply([{ id: "a", ...hourly, evry: 1 } as never]), /evry is not an option/)
   await assert.rejects(schedules.apply("a" as never), /schedules is "a"/)

@@ -14,7 +14,7 @@ async function fixture(options: object = {}) {
 
 const YESTERDAY = { from: "2026-03-09T00:00:00Z", until: "2026-03-09T05:00:00Z" }
 
-test("a plan says which occurrences would run, both ends included, and changes nothing", async () => {
+test("a plan lists the occurrences in the range, both ends included, and changes nothing", async () => {
   const { schedules, runs } = await fixture()
 
   const plan = await schedules.planBackfill("s", YESTERDAY)
@@ -46,7 +46,7 @@ test("a backfill runs each occurrence once, one at a time, below the schedule's 
   assert.deepEqual(progress, [[6, 6]])
 })
 
-test("the same backfill again does nothing; one of another name does it again", async () => {
+test("a second backfill with the same name runs nothing; another name runs the occurrences again", async () => {
   const { test, schedules } = await fixture()
   const plan = await schedules.planBackfill("s", YESTERDAY)
   await schedules.backfill(plan)
@@ -59,7 +59,7 @@ test("the same backfill again does nothing; one of another name does it again", 
   assert.deepEqual([named.occurrences.length, named.leftOut], [6, 0])
 })
 
-test("occurrences that had a run are left out unless all are asked for; a recorded skip is no run", async () => {
+test("occurrences with a run are left out, except with which all; a recorded skip is not a run", async () => {
   const { test, schedules } = await fixture()
   await schedules.skip("s", "2026-03-10T10:00:00Z")
   await test.advance("3h")
@@ -76,7 +76,7 @@ test("occurrences that had a run are left out unless all are asked for; a record
   assert.equal(all.occurrences.length, 4)
 })
 
-test("a plan that would now do something else is refused", async () => {
+test("a plan whose occurrences have changed since is refused", async () => {
   const { test, schedules } = await fixture()
   const plan = await schedules.planBackfill("s", YESTERDAY)
   await schedules.update("s", { cron: "30 * * * *" }, { ifRevision: 1 })
@@ -84,7 +84,7 @@ test("a plan that would now do something else is refused", async () => {
 
   await assert.rejects(schedules.backfill(plan), {
     code: "BELFRY_BACKFILL_CHANGED",
-    message: /was planned for 6 occurrences; it would now be 5/,
+    message: /was planned for 6 occurrences, but now it has 5/,
     status: 409,
   })
 })
@@ -103,7 +103,7 @@ test("a range that can't be backfilled is refused with the reason", async () => 
   await refused({ from: "2025-01-01T00:00:00Z" }, /more than 1000 occurrences of "s"; backfill it in parts/)
 })
 
-test("a concurrency that would never let it run is refused before anything is stored", async () => {
+test("an invalid concurrency is refused before anything is stored", async () => {
   const { schedules, runs } = await fixture()
   const plan = await schedules.planBackfill("s", YESTERDAY)
 
@@ -113,7 +113,7 @@ test("a concurrency that would never let it run is refused before anything is st
   assert.deepEqual((await runs.list()).items, [])
 })
 
-test("a backfill beside a live run neither waits for it nor counts as an overlap", async () => {
+test("backfilled runs neither wait for an unfinished run nor count as an overlap", async () => {
   const { test, schedules, runs } = await fixture({ overlap: "skip" })
   await schedules.backfill(await schedules.planBackfill("s", YESTERDAY))
 
@@ -122,7 +122,7 @@ test("a backfill beside a live run neither waits for it nor counts as an overlap
   assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "succeeded")
 })
 
-test("of failed occurrences only those are run again whose run failed for good", async () => {
+test("which failed selects only the occurrences whose run failed", async () => {
   const task = defineTask({
     name: "odd",
     retry: { attempts: 1 },

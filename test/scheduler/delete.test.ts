@@ -6,7 +6,7 @@ import { test } from "vitest"
 import { memory } from "../../src/index.ts"
 import { rejectsWith } from "../support/scratch.ts"
 
-test("a schedule that changes at each try is given up, with its id", async () => {
+test("delete gives up after 20 tries if the schedule changes each time, and the error has its id", async () => {
   const store: Store = memory()
   let tries = 0
   const moving: Store = {
@@ -28,7 +28,7 @@ test("a schedule that changes at each try is given up, with its id", async () =>
   assert.equal(tries, 20)
 })
 
-test("what a deleted schedule had passed over is performed if it is made again", async () => {
+test("an occurrence that a deleted schedule had passed over runs if the schedule is created again", async () => {
   const performed: string[] = []
   const task = defineTask({ name: "t", run: ({ run }) => void performed.push(run.id) })
   await using lab = await createTestScheduler({ tasks: [task], startAt: "2026-06-01T10:30:00Z" })

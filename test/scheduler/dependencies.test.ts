@@ -11,7 +11,7 @@ describe("a schedule that depends on one that doesn't exist", () => {
     message: /^Schedule "b": dependsOn names the schedule "a", which doesn't exist/,
   }
 
-  test("is not created before it, nor changed so", async () => {
+  test("is refused by create and by update until the other schedule exists", async () => {
     const { schedules } = createScheduler({ store: memory() })
     await assert.rejects(schedules.create("b", { task: "t", cron: "@daily", ...on("a") }), missing)
     await schedules.create("b", { task: "t", cron: "@daily" })
@@ -21,7 +21,7 @@ describe("a schedule that depends on one that doesn't exist", () => {
     await schedules.update("b", on("a"), { ifRevision: 1 })
   })
 
-  test("stays as it is if the other is deleted, and can still be changed", async () => {
+  test("can still be updated if the other schedule is deleted", async () => {
     const { schedules } = createScheduler({ store: memory() })
     await schedules.create("a", { task: "t", cron: "@daily" })
     await schedules.create("b", { task: "t", cron: "@daily", ...on("a") })
@@ -30,14 +30,14 @@ describe("a schedule that depends on one that doesn't exist", () => {
     await schedules.update("b", { description: "alone" }, { ifRevision: 1 })
   })
 
-  test("may depend on a local one of this process", async () => {
+  test("may depend on a local schedule of this process", async () => {
     const schedules = [task.schedule("a", { cron: "@daily", local: true })]
     const scheduler = createScheduler({ store: memory(), tasks: [task], schedules })
 
     await scheduler.schedules.create("b", { task, cron: "@daily", ...on("a") })
   })
 
-  test("is warned of if it is declared; within a set, the order doesn't matter", async () => {
+  test("gets a warning at start if it is declared in code; the order of the declarations doesn't matter", async () => {
     const warnings: unknown[] = []
     await using scheduler = createScheduler({
       store: memory(),
@@ -56,11 +56,11 @@ describe("a schedule that depends on one that doesn't exist", () => {
   })
 })
 
-describe("schedules that wait for one another", () => {
+describe("schedules that depend on each other", () => {
   const cycle = (message: string) => ({ code: "BELFRY_SCHEDULE_INVALID", message })
   const daily = { task: "t", cron: "@daily" } as const
 
-  test("are refused where the last of them is made, with the whole cycle", async () => {
+  test("are refused by the change that closes the cycle, and the error has the cycle", async () => {
     const { schedules } = createScheduler({ store: memory() })
     await schedules.create("a", daily)
     await schedules.create("b", { ...daily, ...on("a") })
@@ -69,25 +69,25 @@ describe("schedules that wait for one another", () => {
     await assert.rejects(
       schedules.update("a", on("c"), { ifRevision: 1 }),
       cycle(
-        'Schedule "a": dependsOn makes a cycle: a → c → b → a. Schedules that wait for one another never fire.',
+        'Schedule "a": dependsOn makes a cycle: a → c → b → a. Schedules that depend on each other never fire.',
       ),
     )
     assert.deepEqual((await schedules.get("a"))?.dependsOn, [])
   })
 
-  test("are refused by way of a local schedule, too", async () => {
+  test("are refused if the cycle goes through a local schedule", async () => {
     const local = task.schedule("a", { cron: "@daily", local: true, ...on("b") })
     const { schedules } = createScheduler({ store: memory(), tasks: [task], schedules: [local] })
 
     await assert.rejects(schedules.create("b", { ...daily, ...on("a") }), /makes a cycle: b → a → b\./)
   })
 
-  test("can be changed in other ways, and parted", async () => {
+  test("can be updated in other options, and the dependency can be removed", async () => {
     const store = memory()
     const { schedules } = createScheduler({ store })
     await schedules.create("a", daily)
     await schedules.create("b", { ...daily, ...on("a") })
-    // As two people can, each of whom saw only the other's schedule as it was.
+    // Two updates at the same time can create a cycle that neither check finds.
     const [a] = await store.findSchedules({ ids: ["a"] }, { orderBy: "id", after: null, limit: 1 })
     await store.putSchedule({ ...a!, dependsOn: [{ scheduleId: "b", withinMs: 1 }] }, a!.version)
 
@@ -95,7 +95,7 @@ describe("schedules that wait for one another", () => {
     await schedules.update("a", { dependsOn: null }, { ifRevision: 1 })
   })
 
-  test("are refused when they are declared, before anything starts", () => {
+  test("are refused by createScheduler if they are declared in code", () => {
     const schedules = [
       task.schedule("a", { cron: "@daily", ...on("b") }),
       task.schedule("b", { cron: "@daily", ...on("a") }),
@@ -107,7 +107,7 @@ describe("schedules that wait for one another", () => {
     )
   })
 
-  test("are left alone if a declared one would close the cycle over another program's", async () => {
+  test("are not reconciled if a declared schedule would close a cycle through schedules of another program", async () => {
     const store = memory()
     const theirs = createScheduler({ store })
     await theirs.schedules.create("a", daily)
@@ -126,7 +126,7 @@ describe("schedules that wait for one another", () => {
     assert.deepEqual(refused, [
       {
         id: "a",
-        why: "dependsOn makes a cycle: a → b → a. Schedules that wait for one another never fire",
+        why: "dependsOn makes a cycle: a → b → a. Schedules that depend on each other never fire",
       },
     ])
   })

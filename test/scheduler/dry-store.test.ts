@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 
 type Step = (scheduler: Scheduler) => Promise<unknown>
 
-/** Each is refused in some states and accepted in others. */
+/** Each step is refused in some states of the store and accepted in others. */
 const STEPS: Readonly<Record<string, Step>> = {
   create: ({ schedules }) => schedules.create("made", { task: "t", every: "1h" }),
   createTaken: ({ schedules }) => schedules.create("hourly", { task: "t", every: "1h" }),
@@ -49,39 +49,42 @@ const STEPS: Readonly<Record<string, Step>> = {
 
 const steps = fc.array(fc.constantFrom(...Object.keys(STEPS)), { minLength: 0, maxLength: 5 })
 
-test("a dry run is answered as the real thing would be, and changes nothing", async () => {
+test("a dry store answers like the real store, and stores nothing", async () => {
   const property = fc.asyncProperty(steps, steps, async (before, tried) => {
-    const [real, rehearsed] = [await aStore(before), await aStore(before)]
-    const stored = await contentsOf(rehearsed)
+    const [real, dry] = [await aStore(before), await aStore(before)]
+    const stored = await contentsOf(dry)
 
     const expected = await outcomesOf(real, tried)
-    const answered = await outcomesOf(dryStore(rehearsed), tried)
+    const answered = await outcomesOf(dryStore(dry), tried)
 
     assert.deepEqual(answered, expected)
-    assert.deepEqual(await contentsOf(rehearsed), stored)
+    assert.deepEqual(await contentsOf(dry), stored)
   })
   await fc.assert(property, { seed: SEED, numRuns: 300 })
 })
 
 test.each([
-  ["was made before", ["enqueueTwo", "cancelTwo", "enqueueKeyed"], ["retryTwo"]],
-  ["was made by the same dry run", ["enqueueTwo", "cancelTwo"], ["enqueueKeyed", "retryTwo"]],
-])("a run isn't tried again while another that %s has its key", async (_when, before, tried) => {
+  ["was created before", ["enqueueTwo", "cancelTwo", "enqueueKeyed"], ["retryTwo"]],
+  ["was created by the same dry run", ["enqueueTwo", "cancelTwo"], ["enqueueKeyed", "retryTwo"]],
+])("a run can't be retried while another run that %s has its key", async (_when, before, tried) => {
   const answered = await outcomesOf(dryStore(await aStore(before)), tried)
 
   assert.equal(answered.at(-1), "retryTwo: BELFRY_RUN_HELD")
 })
 
 test.each(["dueSchedules", "claim", "heartbeat", "prune", "appendLogs"] as const)(
-  "a dry run has no use for %s",
+  "a dry store refuses %s",
   async (operation) => {
     const store = dryStore(await aStore([]))
 
-    await assert.rejects(async () => store[operation]({} as never), /neither fires nor works/)
+    await assert.rejects(
+      async () => store[operation]({} as never),
+      /neither fires schedules nor performs runs/,
+    )
   },
 )
 
-/** An hour and a half after its schedule was made, with one occurrence owed, and then these steps. */
+/** A store 90 minutes after its hourly schedule was created, so that one occurrence is owed, and after these steps. */
 async function aStore(before: readonly string[]): Promise<Store> {
   const clock = createVirtualClock(START)
   const store = createMemoryStore(clock)
@@ -100,8 +103,8 @@ async function outcomesOf(store: Store, tried: readonly string[]): Promise<reado
   for (const name of tried) {
     try {
       const answer = (await STEPS[name]!(scheduler)) as { outcome?: string; state?: string } | boolean
-      const said = typeof answer === "object" ? (answer.outcome ?? answer.state ?? "done") : answer
-      outcomes.push(`${name}: ${said}`)
+      const outcome = typeof answer === "object" ? (answer.outcome ?? answer.state ?? "done") : answer
+      outcomes.push(`${name}: ${outcome}`)
     } catch (error) {
       assert.ok(error instanceof BelfryError, String(error))
       outcomes.push(`${name}: ${error.code}`)

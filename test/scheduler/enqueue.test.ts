@@ -7,7 +7,7 @@ import { Fleet } from "../support/fleet.ts"
 
 const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 
-test("an enqueued run is stored with what was asked for", async () => {
+test("an enqueued run is stored with its options", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
 
@@ -24,7 +24,7 @@ test("an enqueued run is stored with what was asked for", async () => {
   assert.deepEqual([run.triggeredBy, run.by, run.scheduleId], ["api", "grace", null])
 })
 
-test("without an id, each run gets one of its own", async () => {
+test("without an id, each run gets a new id", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
 
@@ -35,7 +35,7 @@ test("without an id, each run gets one of its own", async () => {
   assert.equal((await node.runs.list()).items.length, 2)
 })
 
-test("the same id again does nothing, also after the run has finished", async () => {
+test("enqueuing the same id again has no effect, also after the run has finished", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
   await node.enqueue(task, { id: "once" })
@@ -46,7 +46,7 @@ test("the same id again does nothing, also after the run has finished", async ()
   assert.equal((await node.runs.get("once"))?.attempt, 1)
 })
 
-test("the id of an occurrence can't be taken: its schedule fires, and its task is performed", async () => {
+test("the id of an occurrence is refused, and the occurrence runs at its time", async () => {
   await using fleet = new Fleet()
   const performed: string[] = []
   const other = defineTask({ name: "other", run: ({ run }) => void performed.push(`other ${run.id}`) })
@@ -58,14 +58,14 @@ test("the id of an occurrence can't be taken: its schedule fires, and its task i
   for (const taken of [id, `${id}..2030-01-01T00:00:00Z`, `${id}~again`]) {
     await assert.rejects(node.enqueue(other, { id: taken }), {
       code: "BELFRY_RUN_INVALID",
-      message: `enqueue: id is "${taken}", and ids that begin with "<schedule>@<instant>" belong to occurrences; use another.`,
+      message: `enqueue: id is "${taken}", but ids that begin with "<schedule>@<instant>" are reserved for occurrences; use another id.`,
     })
   }
   await fleet.advance("2h")
   assert.deepEqual(performed, [id])
 })
 
-test("while an unfinished run has a key, another with it is not stored; afterwards it is", async () => {
+test("while an unfinished run has a key, a second run with the key is not stored; afterwards it is", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
   const options = { key: "digest:42", delay: "10m" } as const
@@ -78,7 +78,7 @@ test("while an unfinished run has a key, another with it is not stored; afterwar
   assert.equal((await node.enqueue(task, options)).outcome, "created")
 })
 
-test("a key of a user's never meets one of a schedule's", async () => {
+test("a key of a user never equals the key of a schedule", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   await node.schedules.create("s", { task, every: "1h" })
@@ -87,7 +87,7 @@ test("a key of a user's never meets one of a schedule's", async () => {
   assert.equal((await node.schedules.trigger("s")).outcome, "created")
 })
 
-test("a delay counts from now, a time is a time; both: whichever is later", async () => {
+test("a run with both a delay and a time starts at the later of the two", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   const dueAt = async (options: EnqueueOptions) => {
@@ -108,7 +108,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ["an id with a space", { id: "a b" }, "BELFRY_RUN_INVALID", /id is "a b"; use 1 to 300/],
   ["an empty id", { id: "" }, "BELFRY_RUN_INVALID", /id is "";/],
   [
-    "a delay that is none",
+    "an invalid delay",
     { delay: "soon" },
     "BELFRY_DURATION_INVALID",
     /delay is "soon", which is not a duration/,
@@ -117,13 +117,13 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ["a time without an offset", { at: "2026-01-01T05:00:00" }, "BELFRY_INSTANT_INVALID", /with an offset/],
   ["a fractional priority", { priority: 1.5 }, "BELFRY_RUN_INVALID", /priority is 1.5; use a whole number/],
   [
-    "a limit of none",
+    "a concurrency limit of 0",
     { concurrency: { key: "k", limit: 0 } },
     "BELFRY_RUN_INVALID",
     /concurrency.limit is 0/,
   ],
   ["no attempts", { retry: { attempts: 0 } }, "BELFRY_RUN_INVALID", /retry.attempts is 0/],
-  ["a timeout that is none", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout is "x"/],
+  ["an invalid timeout", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout is "x"/],
 ]
 for (const [name, options, code, message] of REFUSED) {
   test(`${name} is refused before anything is stored`, async () => {
@@ -155,13 +155,13 @@ test("a payload that JSON can't hold, or that is too large, is refused", async (
   assert.equal((await node.runs.get(runId))?.payload, limit)
 })
 
-test("a task's name is not empty", async () => {
+test("an empty task name is refused", async () => {
   await using fleet = new Fleet()
 
   await assert.rejects(fleet.node().enqueue(""), { code: "BELFRY_RUN_INVALID", message: /task is ""/ })
 })
 
-test("many runs are enqueued at once, and answered in their order", async () => {
+test("enqueueMany returns the results in the order of the runs", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   await node.enqueue("send", { id: "there" })
@@ -182,7 +182,7 @@ test("many runs are enqueued at once, and answered in their order", async () => 
   assert.deepEqual(await node.enqueueMany(task, []), [])
 })
 
-test("of many runs none is stored if one of them is wrong", async () => {
+test("enqueueMany stores no run if one of them is invalid", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
 
@@ -192,7 +192,7 @@ test("of many runs none is stored if one of them is wrong", async () => {
   assert.deepEqual(await fleet.runs(), [])
 })
 
-test("runs that are enqueued at the same time travel together, and each is answered", async () => {
+test("runs that are enqueued at the same time are sent in batches, and each call gets its result", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const node = fleet.node({ store: wire.store })
@@ -207,7 +207,7 @@ test("runs that are enqueued at the same time travel together, and each is answe
   assert.ok(wire.count("enqueue") <= 4, `${wire.count("enqueue")} calls`)
 })
 
-test("if a batch can't be stored, each of its runs is told, and the next goes on", async () => {
+test("if a batch can't be stored, each of its calls is rejected, and the next batch is stored", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const node = fleet.node({ store: wire.store })
@@ -223,7 +223,7 @@ test("if a batch can't be stored, each of its runs is told, and the next goes on
   assert.equal((await node.enqueue("send", { id: "a" })).outcome, "created")
 })
 
-test("what enqueue returns can be waited for, and is seen as the answer alone", async () => {
+test("the result of enqueue has a wait method that is not enumerable", async () => {
   await using scheduler = createScheduler({ store: memory(), tasks: [doubling], logger: silentLogger })
   await scheduler.start()
 

@@ -8,11 +8,11 @@ import { SCHEDULER_OPTIONS } from "../../src/scheduler/scheduler-options.ts"
 import { TASK_OPTIONS } from "../../src/task/task.ts"
 import { HOSTILE, isAccepted, only, tryHostileOptions, withForeign } from "../support/hostile-options.ts"
 
-test("on the memory store, every option is refused by its name or kept as it is", async () => {
+test("with the memory store, every option value is either refused by name or stored unchanged", async () => {
   assert.ok((await tryHostileOptions(memory())) > 100)
 })
 
-describe("so is every option of", () => {
+describe("every option value is either refused by name or accepted by", () => {
   const each = async (name: string, table: object, call: (options: object) => unknown) => {
     for (const option of withForeign(table)) {
       for (const value of HOSTILE) await isAccepted(name, option, () => call(only(option, value)))
@@ -25,7 +25,7 @@ describe("so is every option of", () => {
     )
   })
 
-  test("defineTask, and of a schedule that it declares", async () => {
+  test("defineTask, and task.schedule", async () => {
     const run = () => undefined
     await each("defineTask", TASK_OPTIONS, (options) => defineTask({ name: "t", run, ...options } as never))
     const task = defineTask({ name: "t", run })
@@ -40,7 +40,7 @@ describe("so is every option of", () => {
     const { wait: _wait, ...table } = LOCK_OPTIONS
     await each("acquire", table, (options) =>
       locks.acquire(`lock-${name++}`, options as never).catch((error: BelfryError) => {
-        // A ttl of a millisecond may be over before the lock is there.
+        // A ttl of 1 ms may end before the lock is acquired.
         if (error.code !== "BELFRY_LOCK_HELD") throw error
       }),
     )
@@ -57,7 +57,7 @@ describe("so is every option of", () => {
   })
 })
 
-test("nothing is too far away for an occurrence: the year 9999 is as near as tomorrow", async () => {
+test("an occurrence can be rescheduled to the year 9999", async () => {
   await using scheduler = createScheduler({ store: memory() })
   const { schedules } = scheduler
   await schedules.create("s", { task: "t", every: "1s" })

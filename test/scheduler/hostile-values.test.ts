@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
 import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "belfry"
-import { describe as inWords, lint, next, occurrences, parse, previous } from "belfry/cron"
+import { describe as describeCron, lint, next, occurrences, parse, previous } from "belfry/cron"
 import { inspect } from "belfry/postgres"
 import { commandTask, webhookIdOf } from "belfry/tasks"
 import { createTestScheduler, waitForRun } from "belfry/testing"
 import { describe, test } from "vitest"
 
-/** Whatever a function is given, its error is a `BelfryError`. */
+/** Every function throws a `BelfryError` for any invalid value. */
 
 const { proxy: revoked, revoke } = Proxy.revocable({}, {})
 revoke()
@@ -23,7 +23,7 @@ const UNREADABLE: readonly unknown[] = [
     },
   },
 ]
-const ODD: readonly unknown[] = [
+const INVALID: readonly unknown[] = [
   ...UNREADABLE,
   ...[undefined, null, true, 5, 10n, Symbol("s"), [], {}, () => 1, Object.create(null), new Error("e")],
   ...[
@@ -40,58 +40,58 @@ async function isRefused(call: () => unknown): Promise<void> {
 
 const task = defineTask({ name: "t", run: () => undefined })
 
-describe("a value that can't be meant is refused with a BelfryError by", () => {
+describe("an invalid value is refused with a BelfryError by", () => {
   test("enqueue, for a task", async () => {
     await using scheduler = createScheduler({ store: memory(), tasks: [task], logger: silentLogger })
-    for (const odd of ODD) await isRefused(() => scheduler.enqueue(odd as never))
+    for (const invalid of INVALID) await isRefused(() => scheduler.enqueue(invalid as never))
   })
 
   test("every function of belfry/cron, for a cron", async () => {
-    for (const odd of ["* * * * *", ...ODD] as never[]) {
-      await isRefused(() => next(odd, 0))
-      await isRefused(() => previous(odd, 0))
-      await isRefused(() => occurrences(odd, { after: 0, limit: 1 }))
-      await isRefused(() => inWords(odd))
-      await isRefused(() => lint(odd, { now: 0 }))
+    for (const invalid of ["* * * * *", ...INVALID] as never[]) {
+      await isRefused(() => next(invalid, 0))
+      await isRefused(() => previous(invalid, 0))
+      await isRefused(() => occurrences(invalid, { after: 0, limit: 1 }))
+      await isRefused(() => describeCron(invalid))
+      await isRefused(() => lint(invalid, { now: 0 }))
     }
     assert.throws(
       () => next("* * * * *" as never, 0),
-      /next: cron is "\* \* \* \* \*"; use what `parse` returns/,
+      /next: cron is "\* \* \* \* \*"; use the result of `parse`/,
     )
     assert.throws(
       () => parse("@daily", { timezone: "Mars" }),
       /^BelfryError: parse: timezone: Time zone "Mars" is/,
     )
-    for (const odd of UNREADABLE) await isRefused(() => next(parse("@daily"), odd as never))
+    for (const invalid of UNREADABLE) await isRefused(() => next(parse("@daily"), invalid as never))
   })
 
   test("webhookIdOf and inspect", async () => {
-    for (const odd of ODD as never[]) {
-      await isRefused(() => webhookIdOf(odd))
-      await isRefused(() => inspect(odd))
+    for (const invalid of INVALID as never[]) {
+      await isRefused(() => webhookIdOf(invalid))
+      await isRefused(() => inspect(invalid))
     }
   })
 
-  test("those that take options which can't be read", async () => {
+  test("functions with unreadable options", async () => {
     await using test = await createTestScheduler({ tasks: [task] })
-    for (const odd of UNREADABLE as never[]) {
-      await isRefused(() => defineTask(odd))
-      await isRefused(() => task.schedule("s", odd))
-      await isRefused(() => commandTask(odd))
-      await isRefused(() => commandTask({ commands: odd }))
-      await isRefused(() => commandTask({ commands: { a: odd } }))
-      await isRefused(() => createTestScheduler(odd))
-      await isRefused(() => waitForRun(test.scheduler, odd, { timeout: 1 }))
+    for (const invalid of UNREADABLE as never[]) {
+      await isRefused(() => defineTask(invalid))
+      await isRefused(() => task.schedule("s", invalid))
+      await isRefused(() => commandTask(invalid))
+      await isRefused(() => commandTask({ commands: invalid }))
+      await isRefused(() => commandTask({ commands: { a: invalid } }))
+      await isRefused(() => createTestScheduler(invalid))
+      await isRefused(() => waitForRun(test.scheduler, invalid, { timeout: 1 }))
     }
   })
 })
 
-test("a log line and a message of progress never fail their run, whatever they are", async () => {
-  const odd = [...ODD, { toString: fail }] as never[]
+test("an invalid log line or progress message never fails the run", async () => {
+  const invalid = [...INVALID, { toString: fail }] as never[]
   const chatty = defineTask({
     name: "chatty",
     run({ log, progress }) {
-      for (const each of odd) {
+      for (const each of invalid) {
         log.info(each, each)
         progress(0.5, each)
       }
@@ -105,6 +105,6 @@ test("a log line and a message of progress never fail their run, whatever they a
 
   assert.equal((await test.scheduler.runs.get(runId))?.state, "succeeded")
   const messages = (await test.scheduler.runs.logs(runId)).items.map(({ message }) => message)
-  assert.equal(messages.length, odd.length)
+  assert.equal(messages.length, invalid.length)
   assert.deepEqual([messages[0], messages.at(-1)], ["an unreadable object", "an object"])
 })

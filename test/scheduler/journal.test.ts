@@ -6,12 +6,12 @@ import { rejectsWith } from "../support/scratch.ts"
 
 const task = defineTask({ name: "task", run: () => "done" })
 
-async function everything(fleet: Fleet) {
+async function allEntries(fleet: Fleet) {
   const { items } = await fleet.node().journal.list({ order: "oldest", limit: 100 })
   return items
 }
 
-test("every step of a schedule is in the journal, with who and why", async () => {
+test("the journal has every step of a schedule, with the author and the reason", async () => {
   await using fleet = new Fleet()
   const { schedules } = fleet.node()
   const why = { by: "ann", reason: "because" }
@@ -32,7 +32,7 @@ test("every step of a schedule is in the journal, with who and why", async () =>
     await fleet.advance("1s")
   }
 
-  const entries = await everything(fleet)
+  const entries = await allEntries(fleet)
   assert.deepEqual(
     entries.map(({ action }) => action),
     [
@@ -55,7 +55,7 @@ test("every step of a schedule is in the journal, with who and why", async () =>
   )
 })
 
-test("what a deploy makes, changes and deletes is in the journal; a restart isn't", async () => {
+test("the journal has the schedules that a deploy creates, changes and deletes, but not a restart", async () => {
   await using fleet = new Fleet()
   const start = (cron: string | null, release: number) => {
     const schedules = cron === null ? [] : [task.schedule("s", { cron })]
@@ -71,7 +71,7 @@ test("what a deploy makes, changes and deletes is in the journal; a restart isn'
     await fleet.advance("1s")
   }
 
-  const entries = await everything(fleet)
+  const entries = await allEntries(fleet)
   assert.deepEqual(
     entries.map(({ action, by, reason }) => [action, by, reason]),
     [
@@ -82,7 +82,7 @@ test("what a deploy makes, changes and deletes is in the journal; a restart isn'
   )
 })
 
-test("fires and triggers leave no entry: runs have their own story", async () => {
+test("fires and triggers leave no entry in the journal", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task], schedules: [task.schedule("s", { cron: "* * * * *" })] })
   await fleet.advance("3m")
@@ -91,23 +91,23 @@ test("fires and triggers leave no entry: runs have their own story", async () =>
   await fleet.advance("1m")
 
   assert.deepEqual(
-    (await everything(fleet)).map(({ action }) => action),
+    (await allEntries(fleet)).map(({ action }) => action),
     ["created"],
   )
 })
 
-test("a step that was refused leaves no entry", async () => {
+test("a refused step leaves no entry in the journal", async () => {
   await using fleet = new Fleet()
   const { schedules } = fleet.node()
   await schedules.create("s", { task: "task", cron: "0 * * * *" })
   await rejectsWith("BELFRY_SCHEDULE_EXISTS", schedules.create("s", { task: "task", cron: "0 * * * *" }))
   await rejectsWith("BELFRY_SCHEDULE_CHANGED", schedules.update("s", { enabled: false }, { ifRevision: 7 }))
 
-  assert.equal((await everything(fleet)).length, 1)
+  assert.equal((await allEntries(fleet)).length, 1)
 })
 
-describe("the list", () => {
-  test("is in pages, which can be gone through at once", async () => {
+describe("journal.list", () => {
+  test("returns pages, and iterates over all of them", async () => {
     await using fleet = new Fleet()
     const { schedules, journal } = fleet.node()
     for (let index = 0; index < 5; index++) {
@@ -147,7 +147,7 @@ describe("the list", () => {
     )
   })
 
-  test("refuses a cursor of something else, with a clear word", async () => {
+  test("refuses a cursor of another list", async () => {
     await using fleet = new Fleet()
     const { journal } = fleet.node()
     for (const cursor of ["x", "", "e30", Buffer.from('{"at":"1","id":2}').toString("base64url")])

@@ -6,7 +6,7 @@ import { Fleet, taking } from "../support/fleet.ts"
 
 const codesOf = (lints: readonly { code: string }[]) => lints.map(({ code }) => code)
 
-test("a stored schedule is looked at by its expression, and by what is known of it", async () => {
+test("a stored schedule is linted by its expression and its limits", async () => {
   const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
   const { schedules } = test.scheduler
   await schedules.create("odd", { task: "t", cron: "*/7 * * * *", timezone: "Europe/Berlin" })
@@ -19,18 +19,18 @@ test("a stored schedule is looked at by its expression, and by what is known of 
   await assert.rejects(schedules.lints("gone"), { code: "BELFRY_SCHEDULE_NOT_FOUND" })
 })
 
-test("what was said about clock changes isn't asked about", async () => {
+test("an explicit dst option suppresses the lints about clock changes", async () => {
   const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
   const { schedules } = test.scheduler
   const night = { task: "t", cron: "30 2 * * *", timezone: "Europe/Berlin" }
-  await schedules.create("unsaid", night)
-  await schedules.create("said", { ...night, dst: { gap: "skip", overlap: "both" } })
+  await schedules.create("default", night)
+  await schedules.create("explicit", { ...night, dst: { gap: "skip", overlap: "both" } })
 
-  assert.deepEqual(codesOf(await schedules.lints("unsaid")), ["L04", "L05"])
-  assert.deepEqual(await schedules.lints("said"), [])
+  assert.deepEqual(codesOf(await schedules.lints("default")), ["L04", "L05"])
+  assert.deepEqual(await schedules.lints("explicit"), [])
 })
 
-test("that ten others come in the same minute is said", async () => {
+test("a lint reports that ten other schedules start in the same minute", async () => {
   const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
   const { schedules } = test.scheduler
   for (let index = 0; index < 11; index++)
@@ -41,12 +41,12 @@ test("that ten others come in the same minute is said", async () => {
 
   assert.deepEqual(
     [lint?.code, lint?.message],
-    ["L06", "10 other schedules start in the same minute. A jitter spreads them."],
+    ["L06", "10 other schedules start in the same minute. Set a jitter to spread them."],
   )
   assert.deepEqual(await schedules.lints("alone"), [])
 })
 
-test("that its runs take longer than the time between them is said, by what was counted", async () => {
+test("a lint reports that runs take longer than the interval, from the statistics", async () => {
   await using fleet = new Fleet("2026-01-15T00:00:00Z")
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "150s") })
   const { schedules } = await fleet.started({ tasks: [slow] })

@@ -25,8 +25,8 @@ async function withSchedules(count = 5) {
   return { test, schedules, paused }
 }
 
-describe("many schedules at once", () => {
-  test("by a filter, by ids, or all of them", async () => {
+describe("a step for many schedules", () => {
+  test("selects them by a filter, by ids, or all", async () => {
     const { schedules, paused } = await withSchedules()
 
     const byTag = await schedules.pause({ tag: "even" }, { reason: "incident", by: "ann" })
@@ -45,18 +45,18 @@ describe("many schedules at once", () => {
     )
   })
 
-  test("more than a page of them, with progress", async () => {
+  test("covers more than one page, and reports progress", async () => {
     const { schedules } = await withSchedules(1_203)
-    const told: number[] = []
+    const progress: number[] = []
 
-    const { ids } = await schedules.pause({ all: true }, { onProgress: (done) => void told.push(done) })
+    const { ids } = await schedules.pause({ all: true }, { onProgress: (done) => void progress.push(done) })
 
     assert.equal(ids.length, 1_203)
     assert.equal((await schedules.count({ state: "paused" })).paused, 1_203)
-    assert.deepEqual([told[0], told.at(-1)], [10, 1_203])
+    assert.deepEqual([progress[0], progress.at(-1)], [10, 1_203])
   })
 
-  test("a dry run says what would happen, and changes nothing", async () => {
+  test("as a dry run reports what would happen, and changes nothing", async () => {
     const { schedules, paused } = await withSchedules()
 
     assert.deepEqual((await schedules.pause({ tag: "even" }, { dryRun: true })).ids, ["s0", "s2", "s4"])
@@ -65,7 +65,7 @@ describe("many schedules at once", () => {
     assert.equal((await schedules.list()).items.length, 5)
   })
 
-  test("one that isn't there is named, and doesn't keep the others", async () => {
+  test("reports an unknown id as refused, and changes the other schedules", async () => {
     const { schedules, paused } = await withSchedules()
 
     const report = await schedules.pause(["s1", "gone", "s3"])
@@ -77,19 +77,19 @@ describe("many schedules at once", () => {
     assert.deepEqual(await paused(), ["s1", "s3"])
   })
 
-  test.each([[{}], [{ tag: undefined }], [{ all: false }]])("%j is too little to go by", async (filter) => {
+  test.each([[{}], [{ tag: undefined }], [{ all: false }]])("refuses the empty filter %j", async (filter) => {
     const { schedules, paused } = await withSchedules()
 
     await assert.rejects(schedules.pause(filter as object), {
       code: "BELFRY_SCHEDULE_INVALID",
       message:
-        "schedules.pause: name an id or a filter. An empty filter would mean every one there is; if that is meant, say { all: true }.",
+        "schedules.pause: give ids or a filter. An empty filter would select every record; to select all, pass { all: true }.",
     })
     assert.deepEqual(await paused(), [])
   })
 })
 
-/** Runs that failed, and nobody left who would perform them again. */
+/** Failed runs, without a worker that would perform a retry. */
 async function withFailures(count = 4) {
   const fleet = new Fleet("2026-03-10T08:30:00Z")
   const worker = await fleet.started({ tasks: [failing] })
@@ -103,8 +103,8 @@ async function withFailures(count = 4) {
   return { runs, states }
 }
 
-describe("many runs at once", () => {
-  test("a filter means those that the step is for, newest first", async () => {
+describe("a step for many runs", () => {
+  test("with a filter selects the runs that the step applies to, newest first", async () => {
     const { runs, states } = await withFailures()
     await runs.retry("r3", { by: "ann", payload: undefined as never })
 
@@ -117,7 +117,7 @@ describe("many runs at once", () => {
     assert.equal((await runs.get("r1"))?.reason, "wrong day")
   })
 
-  test("by the text of their error, which no index knows", async () => {
+  test("selects runs by the text of their error, without an index", async () => {
     const { runs } = await withFailures()
 
     assert.deepEqual((await runs.retry({ error: "econnreset" }, { dryRun: true })).ids.length, 4)
@@ -125,7 +125,7 @@ describe("many runs at once", () => {
     assert.equal((await runs.list({ error: "No luck" })).items.length, 4)
   })
 
-  test("by ids: those that can't be are named with why", async () => {
+  test("with ids reports each run that can't be changed, with the reason", async () => {
     const { runs } = await withFailures()
     await runs.retry("r0")
 
@@ -133,21 +133,21 @@ describe("many runs at once", () => {
 
     assert.deepEqual(ids, ["r1"])
     assert.deepEqual(refused, [
-      { id: "r0", code: "BELFRY_RUN_STATE", message: 'Run "r0" is pending and can\'t be tried again.' },
+      { id: "r0", code: "BELFRY_RUN_STATE", message: 'Run "r0" is pending and can\'t be retried.' },
       { id: "gone", code: "BELFRY_RUN_NOT_FOUND", message: 'There is no run "gone".' },
     ])
   })
 
-  test("a state that the step isn't for is refused before anything is done", async () => {
+  test("refuses a state that the step doesn't apply to, before anything is changed", async () => {
     const { runs } = await withFailures()
 
     await assert.rejects(runs.cancel({ state: ["pending", "failed"] }), {
       code: "BELFRY_RUN_INVALID",
-      message: "runs.cancel: runs that are failed can't be cancelled; those that are pending or running can.",
+      message: "runs.cancel: runs that are failed can't be cancelled; only pending or running runs can.",
     })
   })
 
-  test("where runs of a schedule don't overlap, one is tried again and the others say what is in their way", async () => {
+  test("retries only one run of a schedule with overlap skip, and reports the run that blocks the others", async () => {
     const test = await createTestScheduler({ tasks: [failing], startAt: "2026-03-10T08:30:00Z" })
     const { runs, schedules } = test.scheduler
     await schedules.create("s", { task: failing, cron: "0 * * * *" })
@@ -163,13 +163,13 @@ describe("many runs at once", () => {
     )
     assert.equal(
       refused[0]!.message,
-      `Run "${others[0]}" can't be tried again: ${newest} isn't done, and runs of s don't overlap.`,
+      `Run "${others[0]}" can't be retried: run ${newest} has not finished, and runs of s don't overlap.`,
     )
   })
 })
 
 describe("retry with another payload", () => {
-  test("is another run, for the same occurrence, and says of which", async () => {
+  test("creates a new run for the same occurrence, and its reason has the old id", async () => {
     const test = await createTestScheduler({ tasks: [failing], startAt: "2026-03-10T08:30:00Z" })
     const { runs, schedules } = test.scheduler
     const other = await createTestScheduler({ startAt: "2026-03-10T08:30:00Z" })
@@ -179,17 +179,17 @@ describe("retry with another payload", () => {
     await test.advance("1h")
     const [failed] = (await runs.list()).items
 
-    const anew = await other.scheduler.runs.retry("x", { payload: { limit: 10 }, by: "ann" })
+    const retried = await other.scheduler.runs.retry("x", { payload: { limit: 10 }, by: "ann" })
 
-    assert.deepEqual([anew.payload, anew.by, anew.reason], [{ limit: 10 }, "ann", "Instead of x"])
-    assert.notEqual(anew.id, "x")
+    assert.deepEqual([retried.payload, retried.by, retried.reason], [{ limit: 10 }, "ann", "Instead of x"])
+    assert.notEqual(retried.id, "x")
     await assert.rejects(runs.retry(failed!.id, { payload: 5 }), { code: "BELFRY_PAYLOAD_INVALID" })
     const empty = await runs.retry(failed!.id, { payload: null })
     assert.deepEqual(empty.scheduledFor, failed!.scheduledFor)
     assert.equal(empty.scheduleId, "s")
   })
 
-  test("a run that isn't done, or whose key another holds, is refused", async () => {
+  test("refuses an unfinished run", async () => {
     const test = await createTestScheduler({ startAt: "2026-03-10T08:30:00Z" })
     const { runs, enqueue } = { runs: test.scheduler.runs, enqueue: test.scheduler }
     await enqueue.enqueue("t", { id: "a" })
@@ -198,7 +198,7 @@ describe("retry with another payload", () => {
   })
 })
 
-test("a page by what no index knows may be short, and goes on by its cursor until the end", async () => {
+test("a page of a filter without an index may be short, and its cursor continues to the end", async () => {
   const rows = Array.from({ length: 25_000 }, (_, index) => index)
   const list = (first: number | null) =>
     listing<number, number, number>({
@@ -206,7 +206,7 @@ test("a page by what no index knows may be short, and goes on by its cursor unti
       first,
       read: async (after, size) => rows.slice((after ?? -1) + 1, (after ?? -1) + 1 + size),
       placeOf: (row) => row,
-      wants: (row) => row % 12_000 === 11_999,
+      matches: (row) => row % 12_000 === 11_999,
       show: (row) => row,
     })
 

@@ -21,7 +21,7 @@ const time = (date: Date | null) => date?.toISOString().slice(11, 16) ?? "-"
 const on = (hour: string) => `2026-03-10T${hour}:00Z`
 
 describe("reschedule", () => {
-  test("to an earlier time: one more, then on as ever", async () => {
+  test("to an earlier time adds one occurrence, and the timetable continues unchanged", async () => {
     const { test, schedules, started } = await fixture()
 
     const view = await schedules.reschedule("s", on("08:45"), { by: "ada" })
@@ -31,7 +31,7 @@ describe("reschedule", () => {
     assert.deepEqual(await started(), ["08:45>08:45", "09:00>09:00", "10:00>10:00"])
   })
 
-  test("to a later time: those passed over are one record", async () => {
+  test("to a later time records the occurrences passed over as one record", async () => {
     const { test, schedules, started } = await fixture()
 
     await schedules.reschedule("s", on("11:30"), { reason: "maintenance" })
@@ -58,7 +58,7 @@ describe("reschedule", () => {
 })
 
 describe("skip, move and restore one occurrence", () => {
-  test("the next is skipped unless another is named, and the ledger says who and why", async () => {
+  test("skip takes the next occurrence by default, and the ledger has the reason", async () => {
     const { test, schedules, started } = await fixture()
 
     await schedules.skip("s")
@@ -83,7 +83,7 @@ describe("skip, move and restore one occurrence", () => {
     )
   })
 
-  test("a moved occurrence starts at its new time and keeps its identity", async () => {
+  test("a moved occurrence starts at its new time and keeps its scheduledFor", async () => {
     const { test, schedules, started } = await fixture()
 
     const view = await schedules.move("s", on("09:00"), on("09:20"))
@@ -97,7 +97,7 @@ describe("skip, move and restore one occurrence", () => {
     assert.deepEqual((await schedules.get("s"))?.overrides, [])
   })
 
-  test("a move past a neighbour is refused with the bounds", async () => {
+  test("a move past a neighbour is refused, and the error has the bounds", async () => {
     const { schedules } = await fixture()
 
     await assert.rejects(schedules.move("s", on("09:00"), on("10:20")), {
@@ -106,7 +106,7 @@ describe("skip, move and restore one occurrence", () => {
     })
   })
 
-  test("what was skipped or moved can be restored", async () => {
+  test("a skipped or moved occurrence can be restored", async () => {
     const { test, schedules, started } = await fixture()
     await schedules.skip("s", on("09:00"))
     await schedules.move("s", on("10:00"), on("10:30"))
@@ -119,7 +119,7 @@ describe("skip, move and restore one occurrence", () => {
     assert.deepEqual(await started(), ["09:00>09:00", "10:00>10:00"])
   })
 
-  test("an instant that is no occurrence to come is refused, with the next one", async () => {
+  test("an instant that is not a future occurrence is refused, and the error has the next one", async () => {
     const { schedules } = await fixture()
 
     await assert.rejects(schedules.skip("s", on("09:30")), {
@@ -137,7 +137,7 @@ describe("preview", () => {
     return { test, schedules, runs, shown }
   }
 
-  test("shows exactly what will start, jitter and daylight saving included", async () => {
+  test("shows exactly the runs that will start, including jitter and daylight saving", async () => {
     const { test, shown, runs } = await previewOf(
       {
         triggers: [{ cron: "30 2 * * *" }, { every: "9h" }],
@@ -157,7 +157,7 @@ describe("preview", () => {
     assert.deepEqual(started.slice(0, 80), expected)
   })
 
-  test("ends where the runs of the schedule end", async () => {
+  test("ends with the last run of the schedule", async () => {
     const { test, shown } = await previewOf({ cron: "0 * * * *", maxRuns: 3 })
     assert.equal((await shown()).length, 3)
 
@@ -168,13 +168,13 @@ describe("preview", () => {
     assert.deepEqual(await shown(), [])
   })
 
-  test("shows what comes exactly the spacing after the one before", async () => {
+  test("includes an occurrence exactly one spacing after the previous", async () => {
     const { shown } = await previewOf({ cron: "0 * * * *", spacing: "2h", maxRuns: 2 })
 
     assert.deepEqual(await shown(), ["2026-03-10T09:00:00.000Z", "2026-03-10T11:00:00.000Z"])
   })
 
-  test("leaves out what the spacing leaves out, and shows skipped ones as skipped", async () => {
+  test("omits occurrences within the spacing, and marks skipped ones as skipped", async () => {
     const { test, schedules, runs } = await previewOf({ cron: "*/10 * * * *", spacing: "25m" })
     await schedules.skip("s", on("09:10"))
 
@@ -191,7 +191,7 @@ describe("preview", () => {
     assert.deepEqual(started.slice(0, 3), ["08:40", "09:20", "09:50"])
   })
 
-  test("of a paused schedule begins now, or where its pause ends", async () => {
+  test("of a paused schedule begins now, or at the end of the pause", async () => {
     const { test, schedules, shown } = await previewOf({ cron: "0 * * * *" }, 1)
     await schedules.pause("s")
     await test.advance("5h")
@@ -201,7 +201,7 @@ describe("preview", () => {
     assert.deepEqual(await shown(), ["2026-03-10T18:00:00.000Z"])
   })
 
-  test("of a schedule nobody fires begins now, not with what is overdue", async () => {
+  test("of a schedule that no process fires begins now, not with overdue occurrences", async () => {
     const test = await createTestScheduler({ startAt: "2026-03-10T08:30:00Z" })
     const { schedules } = test.scheduler
     await schedules.create("s", { task: "send", cron: "0 * * * *" })
@@ -213,7 +213,7 @@ describe("preview", () => {
 })
 
 describe("the ledger", () => {
-  test("has one entry for each occurrence, newest first, with lateness and what it stands for", async () => {
+  test("has the occurrences, newest first, with the outcome and the number that each entry stands for", async () => {
     const away = await createTestScheduler({ startAt: "2026-03-10T08:30:00Z" })
     const { schedules } = away.scheduler
     await schedules.create("s", { task: "send", cron: "0 * * * *" })

@@ -12,32 +12,32 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ],
   ["half a slot", { concurrency: 0.5 }, "BELFRY_SCHEDULER_INVALID", /concurrency is 0.5/],
   [
-    "a lease too short to keep",
+    "a lease below the minimum",
     { lease: "50ms" },
     "BELFRY_SCHEDULER_INVALID",
     /lease is "50ms"; use a duration from 100ms to 7d/,
   ],
   [
-    "a poll that would spin",
+    "a poll interval below the minimum",
     { pollInterval: 1 },
     "BELFRY_SCHEDULER_INVALID",
     /pollInterval is 1; use a duration from 10ms/,
   ],
   [
-    "a lease that is no duration",
+    "a lease that is not a duration",
     { lease: "long" },
     "BELFRY_DURATION_INVALID",
     /lease is "long", which is not a duration/,
   ],
   [
-    "a retention that is none",
+    "a retention that is not a duration",
     { retention: { age: "ever" } },
     "BELFRY_DURATION_INVALID",
     /retention.age is "ever"/,
   ],
 ]
 for (const [name, options, code, message] of REFUSED) {
-  test(`${name} is refused when the scheduler is made`, () => {
+  test(`${name} is refused by createScheduler`, () => {
     assert.throws(() => createScheduler({ store: memory(), ...(options as Partial<SchedulerOptions>) }), {
       code,
       message,
@@ -45,7 +45,7 @@ for (const [name, options, code, message] of REFUSED) {
   })
 }
 
-test("making a scheduler touches nothing: the store isn't opened before it is needed", async () => {
+test("createScheduler doesn't use the store; the first operation opens it", async () => {
   const calls: string[] = []
   const store = new Proxy(memory(), {
     get(target, name) {
@@ -60,13 +60,13 @@ test("making a scheduler touches nothing: the store isn't opened before it is ne
   assert.equal(calls[0], "open")
 })
 
-test("a stop timeout that is no duration is refused", () => {
+test("a stop timeout that is not a duration is refused", () => {
   const scheduler = createScheduler({ store: memory() })
 
   assert.throws(() => scheduler.stop({ timeout: "soon" as "1s" }), { code: "BELFRY_DURATION_INVALID" })
 })
 
-test("an address that is refused isn't shown: it may hold a password", () => {
+test("the error for a refused address doesn't contain the address, because it may contain a password", () => {
   const address = "postgres://user:secret@\0host/"
 
   assert.throws(

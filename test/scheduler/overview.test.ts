@@ -7,7 +7,7 @@ import { Fleet } from "../support/fleet.ts"
 const good = defineTask({ name: "good", run: () => "done" })
 const bad = defineTask({ name: "bad", retry: { attempts: 1 }, run: () => Promise.reject(new Error("no")) })
 
-test("an overview counts, and names what somebody should see to", async () => {
+test("an overview has the counts and the problems that need attention", async () => {
   const test = await createTestScheduler({ tasks: [good, bad], startAt: "2026-03-10T08:30:00Z" })
   const { schedules } = test.scheduler
   await schedules.create("fine", { task: good, cron: "0 * * * *" })
@@ -38,7 +38,7 @@ test("an overview counts, and names what somebody should see to", async () => {
   )
 })
 
-test("without anybody who fires, schedules are overdue; a worker that is gone is silent, and what it held is stuck", async () => {
+test("an overview lists overdue schedules that no process fires, and stuck runs of a worker that is gone", async () => {
   await using fleet = new Fleet()
   const hung = defineTask({ name: "hung", run: () => new Promise(() => undefined) })
   const other = fleet.node()
@@ -65,7 +65,7 @@ test("without anybody who fires, schedules are overdue; a worker that is gone is
   )
 })
 
-test("a run waits from when a worker could take it, not from when it was due", async () => {
+test("the waiting time of a run counts from when it became claimable, not from when it was due", async () => {
   const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
   const { schedules } = away.scheduler
   await schedules.create("s", { task: "report", cron: "0 * * * *" })
@@ -79,7 +79,7 @@ test("a run waits from when a worker could take it, not from when it was due", a
   assert.equal(await waiting(), 1)
 })
 
-test("tasks are those that a worker offers or a schedule names", async () => {
+test("tasks lists the tasks that a worker offers or a schedule names", async () => {
   const test = await createTestScheduler({ tasks: [good, bad] })
   await test.scheduler.schedules.create("a", { task: "elsewhere", every: "1h" })
   await test.scheduler.schedules.create("b", { task: good, every: "1h" })
@@ -91,7 +91,7 @@ test("tasks are those that a worker offers or a schedule names", async () => {
   ])
 })
 
-test("a search finds schedules by what they are about, runs by how their id begins, and tasks by name", async () => {
+test("search finds schedules by id, task or description, runs by the beginning of their id, and tasks by name", async () => {
   const test = await createTestScheduler({ tasks: [good, bad] })
   const { schedules } = test.scheduler
   await schedules.create("nightly", { task: good, every: "1d", description: "The Goodwill report" })

@@ -28,14 +28,14 @@ for (const [library, payload] of Object.entries(SCHEMAS)) {
       message: /^Payload of task "digest" is invalid at userId: /,
     }
 
-    test("is checked where a schedule is declared", () => {
+    test("is checked when a schedule is declared", () => {
       const { task } = digest()
 
       assert.throws(() => task.schedule("s", { every: "1h", payload: wrong }), refusal)
       assert.equal(task.schedule("s", { every: "1h", payload: { userId: "1" } }).id, "s")
     })
 
-    test("is checked at enqueue, by value and by name", async () => {
+    test("is checked at enqueue, for a task value and for a task name", async () => {
       const { task } = digest()
       await using test = await createTestScheduler({ tasks: [task] })
 
@@ -58,7 +58,7 @@ for (const [library, payload] of Object.entries(SCHEMAS)) {
       await assert.rejects(schedules.trigger("s", { payload: wrong }), refusal)
     })
 
-    test("stores what was given and hands the task what the schema makes of it", async () => {
+    test("stores the given payload and passes the parsed payload to the task", async () => {
       const { task, seen } = digest()
       await using test = await createTestScheduler({ tasks: [task] })
 
@@ -69,10 +69,10 @@ for (const [library, payload] of Object.entries(SCHEMAS)) {
       assert.deepEqual(seen, [{ userId: "1", limit: 10 }])
     })
 
-    test("is checked at run, where a wrong payload fails without a retry", async () => {
+    test("is checked when the run starts, and an invalid payload fails without a retry", async () => {
       const { task, seen } = digest()
       await using fleet = new Fleet()
-      // A process that doesn't define the task can't check what it enqueues.
+      // A process that doesn't define the task can't check the payload.
       await fleet.node().enqueue("digest", { payload: wrong, id: "r", retry: { attempts: 5 } })
 
       const node = await fleet.started({ tasks: [task] })
@@ -86,11 +86,11 @@ for (const [library, payload] of Object.entries(SCHEMAS)) {
   })
 }
 
-describe("schemas that answer asynchronously", () => {
+describe("asynchronous schemas", () => {
   const payload = z.object({ userId: z.string().refine(async (id) => id.startsWith("u")) })
   const task = defineTask({ name: "digest", payload, run: () => "done" })
 
-  test("are waited for at start, where a wrong payload keeps the scheduler from starting", async () => {
+  test("are awaited at start, and an invalid payload makes the start fail", async () => {
     const schedules = [task.schedule("s", { every: "1h", payload: { userId: "x1" } })]
 
     await assert.rejects(createTestScheduler({ tasks: [task], schedules }), {
@@ -98,7 +98,7 @@ describe("schemas that answer asynchronously", () => {
     })
   })
 
-  test("are waited for at enqueue", async () => {
+  test("are awaited at enqueue", async () => {
     await using test = await createTestScheduler({ tasks: [task] })
 
     await assert.rejects(test.scheduler.enqueue(task, { payload: { userId: "x1" } }), {
@@ -108,13 +108,13 @@ describe("schemas that answer asynchronously", () => {
   })
 
   test.each([
-    { what: "a promise", later: (result: unknown) => Promise.resolve(result) },
+    { title: "a promise", later: (result: unknown) => Promise.resolve(result) },
     {
-      what: "what only has a then",
-      // biome-ignore lint/suspicious/noThenProperty: that is the point of it.
+      title: "an object with a then method",
+      // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable.
       later: (result: unknown) => ({ then: (resolve: (value: unknown) => void) => resolve(result) }),
     },
-  ])("are waited for at the run, also if they answer with $what", async ({ later }) => {
+  ])("are awaited when the run starts, also if they return $title", async ({ later }) => {
     const seen: unknown[] = []
     const validate = (value: unknown) => later({ value: { read: value } }) as Promise<{ value: unknown }>
     const schema = { "~standard": { version: 1, vendor: "test", validate } } as const
@@ -135,8 +135,8 @@ describe("schemas that answer asynchronously", () => {
   })
 })
 
-describe("payloads as JSON keeps them", () => {
-  test("a payload that JSON turns into something else is refused at enqueue, not at the run", async () => {
+describe("a payload is stored as JSON", () => {
+  test("a value that JSON changes is refused at enqueue, not when the run starts", async () => {
     const task = defineTask({ name: "t", payload: z.object({ day: z.date() }), run: () => "done" })
     await using test = await createTestScheduler({ tasks: [task] })
 
@@ -149,7 +149,7 @@ describe("payloads as JSON keeps them", () => {
     })
   })
 
-  test("a schema may read a date out of its text", async () => {
+  test("a schema may parse a date from its text", async () => {
     const seen: unknown[] = []
     const payload = z.object({ day: z.coerce.date() })
     const task = defineTask({ name: "t", payload, run: (context) => void seen.push(context.payload.day) })
@@ -162,10 +162,10 @@ describe("payloads as JSON keeps them", () => {
   })
 
   for (const [name, payload, given, expected] of [
-    ["nothing, where the schema allows it", z.string().optional(), undefined, undefined],
-    ["nothing, with a default", z.string().default("x"), undefined, "x"],
-    ["null, where only null is allowed", z.null(), null, null],
-    ["null, where it may be null", z.string().nullable(), null, null],
+    ["undefined, if the schema allows it", z.string().optional(), undefined, undefined],
+    ["undefined, with a default", z.string().default("x"), undefined, "x"],
+    ["null, if only null is allowed", z.null(), null, null],
+    ["null, if the schema is nullable", z.string().nullable(), null, null],
   ] as const) {
     test(`${name}, reaches the task`, async () => {
       const seen: unknown[] = []
@@ -185,7 +185,7 @@ describe("payloads as JSON keeps them", () => {
     })
   }
 
-  test("a task without a schema is given undefined", async () => {
+  test("a task without a schema gets undefined", async () => {
     const seen: unknown[] = []
     const task = defineTask({ name: "t", run: (context) => void seen.push(context.payload) })
     await using test = await createTestScheduler({ tasks: [task] })
@@ -233,7 +233,7 @@ describe("a task without a schema takes no payload", () => {
     )
   })
 
-  test("what is stored already still runs, and can be changed otherwise and triggered", async () => {
+  test("a stored payload still runs, and its schedule can be updated and triggered", async () => {
     await using fleet = new Fleet()
     const elsewhere = fleet.node()
     await elsewhere.enqueue("send", { payload: { a: 1 }, id: "r" })
@@ -255,10 +255,10 @@ describe("defineTask", () => {
     ["an empty name", { name: "", run }, "BELFRY_TASK_INVALID"],
     ["a name with a space", { name: "a b", run }, "BELFRY_TASK_INVALID"],
     ["no run function", { name: "t" }, "BELFRY_TASK_INVALID"],
-    ["a schema that is none", { name: "t", run, payload: {} }, "BELFRY_TASK_INVALID"],
-    ["a timeout that is none", { name: "t", run, timeout: "long" }, "BELFRY_DURATION_INVALID"],
+    ["an invalid schema", { name: "t", run, payload: {} }, "BELFRY_TASK_INVALID"],
+    ["an invalid timeout", { name: "t", run, timeout: "long" }, "BELFRY_DURATION_INVALID"],
     ["no attempts", { name: "t", run, retry: { attempts: 0 } }, "BELFRY_TASK_INVALID"],
-    ["a lease too short to keep", { name: "t", run, lease: "50ms" }, "BELFRY_TASK_INVALID"],
+    ["a lease below the minimum", { name: "t", run, lease: "50ms" }, "BELFRY_TASK_INVALID"],
   ]
   for (const [name, options, code] of REFUSED) {
     test(`refuses ${name}`, () => {
@@ -267,15 +267,15 @@ describe("defineTask", () => {
   }
 })
 
-describe("a task that examines payloads", () => {
+describe("a task with an examine function", () => {
   const known = new Set(["a"])
-  const asked: unknown[] = []
+  const examined: unknown[] = []
   const task = defineTask({
     name: "call",
     payload: z.object({ name: z.string().toLowerCase() }),
     run: () => undefined,
     async examine({ name }) {
-      asked.push(name)
+      examined.push(name)
       if (!known.has(name)) throw new Error(`There is nothing named "${name}".`)
     },
   })
@@ -284,21 +284,21 @@ describe("a task that examines payloads", () => {
     message: 'Payload of task "call" can\'t be used: There is nothing named "b".',
   }
 
-  test("refuses a schedule that is created, or given another payload, as its schema reads it", async () => {
+  test("examines the parsed payload of a schedule that is created or gets another payload", async () => {
     const { schedules } = createScheduler({ store: memory(), tasks: [task] })
 
     await assert.rejects(schedules.create("s", { task, cron: "@daily", payload: { name: "B" } }), refused)
     await schedules.create("s", { task, cron: "@daily", payload: { name: "A" } })
     await assert.rejects(schedules.update("s", { payload: { name: "b" } }, { ifRevision: 1 }), refused)
 
-    assert.deepEqual(asked, ["b", "a", "b"])
+    assert.deepEqual(examined, ["b", "a", "b"])
     assert.deepEqual((await schedules.get("s"))?.payload, { name: "A" })
   })
 
-  test("isn't asked about a payload that stays, nor about one that its schema refuses", async () => {
+  test("doesn't examine an unchanged payload, nor one that its schema refuses", async () => {
     const { schedules } = createScheduler({ store: memory(), tasks: [task] })
     await schedules.create("s", { task, cron: "@daily", payload: { name: "a" } })
-    asked.length = 0
+    examined.length = 0
     known.delete("a")
 
     await schedules.update("s", { enabled: false }, { ifRevision: 1 })
@@ -306,6 +306,6 @@ describe("a task that examines payloads", () => {
       code: "BELFRY_PAYLOAD_INVALID",
     })
 
-    assert.deepEqual(asked, [])
+    assert.deepEqual(examined, [])
   })
 })

@@ -5,37 +5,37 @@ import { describe, test } from "vitest"
 const times = (occurrences: readonly { scheduledFor: Date }[]) =>
   occurrences.map(({ scheduledFor }) => scheduledFor.toISOString().slice(0, 16))
 
-async function aScheduleOf(options: object) {
+async function schedulesWith(options: object) {
   const scheduler = createScheduler({ store: memory() })
   await scheduler.schedules.create("s", { task: "t", ...options })
   return scheduler.schedules
 }
 
 describe("a preview after a time", () => {
-  test("begins with the first occurrence after it, however far away that is", async () => {
-    const schedules = await aScheduleOf({ cron: "0 9 * * *" })
+  test("begins with the first occurrence after it, at any distance", async () => {
+    const schedules = await schedulesWith({ cron: "0 9 * * *" })
 
     const after = await schedules.preview("s", 2, { after: "2999-03-01T09:00:00Z" })
 
     assert.deepEqual(times(after), ["2999-03-02T09:00", "2999-03-03T09:00"])
   })
 
-  test("that has passed is the preview without one", async () => {
-    const schedules = await aScheduleOf({ cron: "0 9 * * *" })
+  test("in the past equals the preview without a time", async () => {
+    const schedules = await schedulesWith({ cron: "0 9 * * *" })
 
     assert.deepEqual(await schedules.preview("s", 3, { after: 0 }), await schedules.preview("s", 3))
   })
 
-  test("counts the runs until then: the schedule may be spent", async () => {
-    const schedules = await aScheduleOf({ cron: "0 9 * * *", maxRuns: 3 })
+  test("counts the runs until then toward maxRuns", async () => {
+    const schedules = await schedulesWith({ cron: "0 9 * * *", maxRuns: 3 })
     const [, second, third] = await schedules.preview("s", 10)
 
     assert.deepEqual(await schedules.preview("s", 10, { after: second!.scheduledFor }), [third])
     assert.deepEqual(await schedules.preview("s", 10, { after: "2999-01-01T00:00:00Z" }), [])
   })
 
-  test("is refused where too many occurrences would have to be counted", async () => {
-    const schedules = await aScheduleOf({ every: "1s", maxRuns: 1_000_000_000 })
+  test("is refused if more than 100,000 occurrences would have to be counted", async () => {
+    const schedules = await schedulesWith({ every: "1s", maxRuns: 1_000_000_000 })
 
     await assert.rejects(schedules.preview("s", 1, { after: "2999-01-01T00:00:00Z" }), {
       code: "BELFRY_SCHEDULE_INVALID",
@@ -44,8 +44,8 @@ describe("a preview after a time", () => {
   })
 })
 
-test("a preview of one that is paused until a time begins with what is due after that", async () => {
-  const schedules = await aScheduleOf({ cron: "0 9 * * *" })
+test("a preview of a schedule that is paused until a time begins with the first occurrence due from then on", async () => {
+  const schedules = await schedulesWith({ cron: "0 9 * * *" })
   const [first, second, third] = await schedules.preview("s", 3)
   const moved = new Date(first!.scheduledFor.getTime() + 3_600_000)
   await schedules.move("s", first!.scheduledFor, moved)
@@ -58,9 +58,9 @@ test("a preview of one that is paused until a time begins with what is due after
 })
 
 test.each([null, undefined, 0, "1"])(
-  "an update has to say which revision it is based on: not %s",
+  "an update needs a valid ifRevision: %s is refused",
   async (ifRevision) => {
-    const schedules = await aScheduleOf({ cron: "0 9 * * *" })
+    const schedules = await schedulesWith({ cron: "0 9 * * *" })
 
     await assert.rejects(schedules.update("s", { description: "x" }, { ifRevision: ifRevision as number }), {
       code: "BELFRY_SCHEDULE_INVALID",

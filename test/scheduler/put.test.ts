@@ -12,17 +12,17 @@ async function fixture() {
   return { test, ...test.scheduler }
 }
 
-test("put creates what isn't there", async () => {
+test("put creates a schedule that doesn't exist", async () => {
   const { schedules } = await fixture()
 
-  const made = await schedules.put("s", { task: sweep, cron: "0 * * * *", paused: { reason: "not yet" } })
+  const created = await schedules.put("s", { task: sweep, cron: "0 * * * *", paused: { reason: "not yet" } })
 
-  assert.equal(made.revision, 1)
-  assert.equal(made.paused?.reason, "not yet")
-  assert.deepEqual(await schedules.get("s"), made)
+  assert.equal(created.revision, 1)
+  assert.equal(created.paused?.reason, "not yet")
+  assert.deepEqual(await schedules.get("s"), created)
 })
 
-test("put replaces what is there: what isn't named is as if it had never been set, and how far it has come stays", async () => {
+test("put replaces a definition: missing options get their defaults, and the state of the schedule is kept", async () => {
   const { test, schedules } = await fixture()
   await schedules.put("s", {
     task: send,
@@ -52,22 +52,22 @@ test("put replaces what is there: what isn't named is as if it had never been se
   )
 })
 
-test("the same again changes nothing, not even the revision", async () => {
+test("put with the same definition changes nothing, not even the revision", async () => {
   const { schedules, journal } = await fixture()
-  const made = await schedules.put("s", { task: sweep, cron: "0 * * * *" })
+  const created = await schedules.put("s", { task: sweep, cron: "0 * * * *" })
 
   const again = await schedules.put("s", { task: sweep, cron: "0 * * * *" })
 
-  assert.equal(again.revision, made.revision)
+  assert.equal(again.revision, created.revision)
   assert.equal((await journal.list()).items.length, 1)
 })
 
-test("with ifRevision it is replaced only at that revision, and never created", async () => {
+test("put with ifRevision replaces only at that revision, and never creates", async () => {
   const { schedules } = await fixture()
   const hourly = { task: sweep, cron: "0 * * * *" }
   await assert.rejects(schedules.put("s", hourly, { ifRevision: 1 }), {
     code: "BELFRY_SCHEDULE_CHANGED",
-    message: 'Schedule "s" isn\'t there; the change was based on revision 1.',
+    message: 'Schedule "s" doesn\'t exist; the change was based on revision 1.',
   })
   await schedules.put("s", hourly)
   await schedules.put("s", { ...hourly, description: "two" }, { ifRevision: 1 })
@@ -77,9 +77,9 @@ test("with ifRevision it is replaced only at that revision, and never created", 
   })
 })
 
-test("a payload that its task refuses, or a dependency that isn't there, changes nothing", async () => {
+test("put with an invalid payload or a missing dependency changes nothing", async () => {
   const { schedules } = await fixture()
-  const made = await schedules.put("s", { task: send, payload: { to: "ann" }, cron: "0 * * * *" })
+  const created = await schedules.put("s", { task: send, payload: { to: "ann" }, cron: "0 * * * *" })
 
   await assert.rejects(
     schedules.put("s", { task: "send", payload: { too: 1 }, cron: "0 * * * *" } as never),
@@ -90,10 +90,10 @@ test("a payload that its task refuses, or a dependency that isn't there, changes
   await assert.rejects(
     schedules.put("s", { task: sweep, cron: "0 * * * *", dependsOn: [{ schedule: "no", within: "1h" }] }),
   )
-  assert.deepEqual(await schedules.get("s"), made)
+  assert.deepEqual(await schedules.get("s"), created)
 })
 
-test("an update may name another task; its payload has to fit that one", async () => {
+test("an update may change the task; the payload must be valid for the new task", async () => {
   const { test, schedules } = await fixture()
   await schedules.create("s", { task: sweep, cron: "0 * * * *" })
 

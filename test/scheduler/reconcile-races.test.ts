@@ -4,14 +4,14 @@ import { defineTask, type SchedulerOptions } from "../../src/index.ts"
 import { Fleet } from "../support/fleet.ts"
 import { racingStore } from "../support/racing-store.ts"
 
-/** Two releases of one owner that reconcile at the same time: both have read, and the writes of one come first. */
+/** Two releases of one owner reconcile at the same time. Both have read the store, and one of them writes first. */
 
 const task = defineTask({ name: "send", run: () => "done" })
 const at = (minute: number) => task.schedule("nightly", { cron: `${minute} * * * *` })
 const other = task.schedule("other", { cron: "0 12 * * *" })
 
 const NOTHING = { created: [], updated: [], unchanged: [], pruned: [], refused: [] }
-const NEWER = 'release 2 of "billing" is already there; this is 1'
+const NEWER = 'release 2 of "billing" is already stored; this is release 1'
 
 function app(fleet: Fleet, release: number, options: Partial<SchedulerOptions>) {
   return fleet.node({ tasks: [task], owner: "billing", release, ...options })
@@ -24,20 +24,23 @@ async function stored(fleet: Fleet, id = "nightly") {
 
 test.each([
   ["updated", "findRuns"],
-  ["updated as well, after the older one has read the schedule again", "putSchedule"],
-] as const)("a schedule that a newer release has just %s stays, and it is said", async (_, operation) => {
-  await using fleet = new Fleet()
-  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
-  const newer = () => app(fleet, 2, { schedules: [at(2)] }).reconcile()
-  const store = racingStore(fleet.store, operation, newer)
+  ["updated after the older release has read it again", "putSchedule"],
+] as const)(
+  "a schedule that a newer release has just %s is not changed, and the older release reports it as refused",
+  async (_, operation) => {
+    await using fleet = new Fleet()
+    await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+    const newer = () => app(fleet, 2, { schedules: [at(2)] }).reconcile()
+    const store = racingStore(fleet.store, operation, newer)
 
-  const report = await app(fleet, 1, { store, schedules: [at(1)] }).reconcile()
+    const report = await app(fleet, 1, { store, schedules: [at(1)] }).reconcile()
 
-  assert.deepEqual(report, { ...NOTHING, refused: [{ id: "nightly", why: NEWER }] })
-  assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
-})
+    assert.deepEqual(report, { ...NOTHING, refused: [{ id: "nightly", why: NEWER }] })
+    assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
+  },
+)
 
-test("a schedule that a newer release has just noted, without changing it, stays", async () => {
+test("a schedule whose release number a newer release has just raised is not changed by an older one", async () => {
   await using fleet = new Fleet()
   await app(fleet, 0, { schedules: [at(0)] }).reconcile()
   const newer = () => app(fleet, 2, { schedules: [at(0)] }).reconcile()
@@ -49,7 +52,7 @@ test("a schedule that a newer release has just noted, without changing it, stays
   assert.deepEqual(await stored(fleet), ["0 * * * *", 2])
 })
 
-test("a schedule that a newer release has just created stays, and isn't reported as created", async () => {
+test("a schedule that a newer release has just created is not changed, and is not reported as created", async () => {
   await using fleet = new Fleet()
   const newer = () => app(fleet, 2, { schedules: [at(2)] }).reconcile()
   const store = racingStore(fleet.store, "putSchedule", newer)
@@ -62,9 +65,9 @@ test("a schedule that a newer release has just created stays, and isn't reported
 
 test.each([
   ["has just created", []],
-  ["has just updated, and the newer one only had to note,", [at(2)]],
-  ["has just updated, and the newer one updates as well,", [at(0)]],
-] as const)("a schedule that an older release %s becomes the newer one's", async (_, before) => {
+  ["has just updated, although it was equal to that of the newer one,", [at(2)]],
+  ["has just updated, while the newer one updates it, too,", [at(0)]],
+] as const)("a schedule that an older release %s gets the definition of the newer one", async (_, before) => {
   await using fleet = new Fleet()
   await app(fleet, 0, { schedules: before }).reconcile()
   const older = () => app(fleet, 1, { schedules: [at(1)] }).reconcile()
@@ -76,7 +79,7 @@ test.each([
   assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
 })
 
-test("a schedule that an older release has just pruned is there again if the newer one declares it", async () => {
+test("a schedule that an older release has just pruned is created again if the newer one declares it", async () => {
   await using fleet = new Fleet()
   await app(fleet, 0, { schedules: [at(0), other] }).reconcile()
   const older = () => app(fleet, 1, { schedules: [other] }).reconcile()
@@ -89,7 +92,7 @@ test("a schedule that an older release has just pruned is there again if the new
 })
 
 test.each([
-  ["noted", [at(0)]],
+  ["found unchanged", [at(0)]],
   ["updated", [at(2)]],
 ] as const)(
   "a schedule that a newer release has just %s isn't pruned by an older one",
@@ -118,7 +121,7 @@ test("a schedule that an older release has just updated is pruned by the newer o
   assert.equal(await stored(fleet), null)
 })
 
-test("a schedule that was deleted and made again by hand meanwhile isn't pruned", async () => {
+test("a schedule that was deleted and created by hand in the meantime isn't pruned", async () => {
   await using fleet = new Fleet()
   await app(fleet, 1, { schedules: [at(0)] }).reconcile()
   const { schedules } = fleet.node()
@@ -133,7 +136,7 @@ test("a schedule that was deleted and made again by hand meanwhile isn't pruned"
   assert.deepEqual(await stored(fleet), ["5 * * * *", 0])
 })
 
-test("two processes of the same release that start at once: one creates, the other finds it there", async () => {
+test("of two processes of the same release that start at once, one creates the schedule and the other reports it as unchanged", async () => {
   await using fleet = new Fleet()
   const twin = () => app(fleet, 1, { schedules: [at(0)] }).reconcile()
   const store = racingStore(fleet.store, "putSchedule", twin)
@@ -146,21 +149,24 @@ test("two processes of the same release that start at once: one creates, the oth
 test.each([
   ["updated", { schedules: [at(1)] }],
   ["pruned", { schedules: [] }],
-] as const)("a schedule that keeps changing while it is being %s is given up on", async (_, options) => {
-  await using fleet = new Fleet()
-  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
-  // A store where every swap of an existing schedule is too late.
-  const store = new Proxy(fleet.store, {
-    get: (target, name) =>
-      name === "putSchedule"
-        ? async () => ({ outcome: "stale" })
-        : name === "fire"
-          ? async (plans: readonly unknown[]) => plans.map(() => ({ outcome: "stale" }))
-          : Reflect.get(target, name),
-  })
+] as const)(
+  "reconcile gives up after 20 tries on a schedule that keeps changing while it is %s",
+  async (_, options) => {
+    await using fleet = new Fleet()
+    await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+    // A store where every compare-and-swap of a schedule is stale.
+    const store = new Proxy(fleet.store, {
+      get: (target, name) =>
+        name === "putSchedule"
+          ? async () => ({ outcome: "stale" })
+          : name === "fire"
+            ? async (plans: readonly unknown[]) => plans.map(() => ({ outcome: "stale" }))
+            : Reflect.get(target, name),
+    })
 
-  await assert.rejects(app(fleet, 1, { store, ...options }).reconcile(), {
-    code: "BELFRY_SCHEDULE_CHANGED",
-    message: /Schedule "nightly" changed 20 times/,
-  })
-})
+    await assert.rejects(app(fleet, 1, { store, ...options }).reconcile(), {
+      code: "BELFRY_SCHEDULE_CHANGED",
+      message: /Schedule "nightly" changed 20 times/,
+    })
+  },
+)

@@ -31,7 +31,7 @@ test("declared schedules are created at start", async () => {
   )
 })
 
-test("declaring the same again changes nothing and keeps the next occurrence", async () => {
+test("declaring the same schedules again changes nothing and keeps the next occurrence", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   const interval = task.schedule("interval", { every: "50m" })
@@ -46,7 +46,7 @@ test("declaring the same again changes nothing and keeps the next occurrence", a
   assert.deepEqual((await node.schedules.list()).items, before)
 })
 
-test("a changed declaration updates the schedule, and only what it changes", async () => {
+test("a changed declaration updates only the changed fields", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   const changed = [hourly, task.schedule("daily", { cron: "0 13 * * *", priority: "high" })]
@@ -60,7 +60,7 @@ test("a changed declaration updates the schedule, and only what it changes", asy
   assert.equal(stored?.nextRunAt?.toISOString(), "2026-01-01T13:00:00.000Z")
 })
 
-test("what is no longer declared is pruned if the owner has a name, and nobody else's", async () => {
+test("schedules that are no longer declared are pruned if an owner is given, but not those of other owners", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   await app(fleet, { owner: "other", schedules: [task.schedule("theirs", { every: "1h" })] }).reconcile()
@@ -76,7 +76,7 @@ test("what is no longer declared is pruned if the owner has a name, and nobody e
   )
 })
 
-test("without a named owner, or with prune off, nothing is pruned", async () => {
+test("without an owner, or with prune false, nothing is pruned", async () => {
   await using fleet = new Fleet()
   await fleet.node({ tasks: [task], schedules: [hourly, daily] }).reconcile()
   assert.deepEqual((await fleet.node({ tasks: [task], schedules: [hourly] }).reconcile()).pruned, [])
@@ -85,7 +85,7 @@ test("without a named owner, or with prune off, nothing is pruned", async () => 
   assert.deepEqual((await app(fleet, { schedules: [], prune: false }).reconcile()).pruned, [])
 })
 
-test("a dry run says what would happen and does nothing", async () => {
+test("a dry run reports what would happen and changes nothing", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   const schedules = [task.schedule("hourly", { cron: "5 * * * *" }), task.schedule("new", { every: "1h" })]
@@ -103,7 +103,7 @@ test("a dry run says what would happen and does nothing", async () => {
   assert.deepEqual((await node.schedules.list()).items, before)
 })
 
-test("an id that belongs to somebody else is left alone, and it is said", async () => {
+test("a schedule of another owner is not changed, and a warning is logged", async () => {
   await using fleet = new Fleet()
   const { logger, lines } = collectedLog()
   await app(fleet, { owner: "other", schedules: [hourly] }).reconcile()
@@ -114,17 +114,17 @@ test("an id that belongs to somebody else is left alone, and it is said", async 
   assert.deepEqual(report.refused, [
     {
       id: "hourly",
-      why: 'a schedule of this id belongs to "other"; delete that one, and the next start makes it anew, or declare it for that owner',
+      why: 'a schedule with this id belongs to "other"; delete it, and the next start creates it again, or declare it for that owner',
     },
     {
       id: "daily",
-      why: "a schedule of this id was made by hand; delete that one, and the next start makes it anew",
+      why: "a schedule with this id was made by hand; delete it, and the next start creates it again",
     },
   ])
   assert.equal(lines.filter(({ message }) => message === "Declared schedule left alone").length, 2)
 })
 
-test("an older release can't undo a newer one, and a newer one moves nothing it doesn't change", async () => {
+test("an older release doesn't change the schedules of a newer one, and a newer one keeps unchanged schedules", async () => {
   await using fleet = new Fleet()
   await app(fleet, { release: 1 }).reconcile()
   await fleet.advance("10m")
@@ -137,13 +137,13 @@ test("an older release can't undo a newer one, and a newer one moves nothing it 
     schedules: [task.schedule("hourly", { every: "3h" })],
   }).reconcile()
   assert.deepEqual(older.refused, [
-    { id: "hourly", why: 'release 2 of "billing" is already there; this is 1' },
+    { id: "hourly", why: 'release 2 of "billing" is already stored; this is release 1' },
   ])
   assert.equal((await fleet.node().schedules.get("hourly"))?.when, "0 * * * *")
   assert.notEqual(await fleet.node().schedules.get("daily"), null)
 })
 
-test("an operator's change to a declared schedule stays, visibly, until the code itself changes", async () => {
+test("an operator's change to a declared schedule is kept and shown as overridden until the declaration changes", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   const operator = fleet.node()
@@ -162,7 +162,7 @@ test("an operator's change to a declared schedule stays, visibly, until the code
   assert.deepEqual([replaced?.when, replaced?.isOverridden], ["10 * * * *", false])
 })
 
-test("a fire in the middle of reconciling keeps nothing from being pruned", async () => {
+test("a schedule is pruned even if it fires during the reconciliation", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
   const racing = racingStore(fleet.store, "fire", () => fleet.node().schedules.skip("daily"))
@@ -184,7 +184,7 @@ test("five processes that start at once create each schedule once", async () => 
   assert.equal((await fleet.runs()).length, 1)
 })
 
-test("mistakes in declared schedules show when the scheduler is made", () => {
+test("createScheduler throws on mistakes in declared schedules", () => {
   const fleet = new Fleet()
 
   assert.throws(() => app(fleet, { schedules: [hourly, hourly] }), {
@@ -205,7 +205,7 @@ test("mistakes in declared schedules show when the scheduler is made", () => {
   assert.throws(() => app(fleet, { tasks: [task, task] }), { message: 'Task "send" is defined twice.' })
 })
 
-test("a declared schedule brings its task, and a task that says when brings its schedule", async () => {
+test("a declared schedule adds its task, and a task with a cron adds its schedule", async () => {
   await using fleet = new Fleet()
   const performed: string[] = []
   const note = (name: string) => () => void performed.push(name)

@@ -12,7 +12,7 @@ const failing = defineTask({
 const task = defineTask({ name: "task", run: () => "done" })
 const endless = defineTask({ name: "endless", run: () => never })
 
-test("a run is shown with its whole story", async () => {
+test("get returns a run with its attempts", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
   await node.enqueue(task, { id: "r" })
@@ -36,7 +36,7 @@ test("a run is shown with its whole story", async () => {
   assert.equal(await node.runs.get("no such run"), null)
 })
 
-test("lists are newest first, filtered, and read page by page", async () => {
+test("list returns runs newest first, filtered, page by page", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, failing] })
   for (let index = 0; index < 6; index++) {
@@ -59,7 +59,7 @@ test("lists are newest first, filtered, and read page by page", async () => {
   assert.deepEqual(all, ["r5", "r4", "r3", "r2", "r1", "r0"])
 })
 
-test("lists keep to a time, the beginning of an id, a worker or a parent", async () => {
+test("list filters by time, beginning of the id, worker and parent", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, endless] })
   for (let index = 0; index < 4; index++) {
@@ -83,7 +83,7 @@ test("lists keep to a time, the beginning of an id, a worker or a parent", async
   assert.deepEqual(await ids({ parent: "even-0" }), [])
 })
 
-test("a list is of summaries: the beginning of what was said, and nothing that may be large", async () => {
+test("list returns summaries: the message is cut to 200 characters, and large values are omitted", async () => {
   await using fleet = new Fleet()
   const wordy = defineTask({
     name: "wordy",
@@ -103,7 +103,7 @@ test("a list is of summaries: the beginning of what was said, and nothing that m
   assert.deepEqual({ ...summary, message: rest.message }, rest)
 })
 
-test("a schedule tells how its runs ended", async () => {
+test("a schedule has the state and the time of its last ended run", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [failing] })
   await node.schedules.create("s", { task: "failing", every: "1h" })
@@ -123,7 +123,7 @@ test("a schedule tells how its runs ended", async () => {
   assert.deepEqual(await ends(), ["succeeded", second, second, 0])
 })
 
-test("counts are by state", async () => {
+test("count returns the number of runs by state", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, failing] })
   await node.enqueue(task)
@@ -136,7 +136,7 @@ test("counts are by state", async () => {
   assert.deepEqual(await node.runs.count({ task }), { ...none, pending: 0, succeeded: 1, failed: 0 })
 })
 
-test("a failed run is retried as the same run, with fresh attempts", async () => {
+test("a failed run is retried as the same run, and its failures count from 0", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [failing] })
   await node.enqueue(failing, { id: "r" })
@@ -154,7 +154,7 @@ test("a failed run is retried as the same run, with fresh attempts", async () =>
   )
 })
 
-test("a cancelled run is retried too", async () => {
+test("a cancelled run can be retried", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   await node.enqueue(task, { id: "r" })
@@ -173,13 +173,13 @@ test("a step that doesn't apply to the run's state is refused", async () => {
     assert.rejects(step, { code: "BELFRY_RUN_STATE", message, status: 409 })
 
   await refused(node.runs.cancel("done"), `Run "done" is succeeded and can't be cancelled.`)
-  await refused(node.runs.retry("done"), `Run "done" is succeeded and can't be tried again.`)
+  await refused(node.runs.retry("done"), `Run "done" is succeeded and can't be retried.`)
   await refused(node.runs.release("done"), `Run "done" is succeeded and can't be released.`)
-  await refused(node.runs.retry("pending"), `Run "pending" is pending and can't be tried again.`)
+  await refused(node.runs.retry("pending"), `Run "pending" is pending and can't be retried.`)
   await refused(node.runs.release("pending"), `Run "pending" is pending and can't be released.`)
 })
 
-test("steps on a run that isn't there are refused", async () => {
+test("steps on an unknown run are refused", async () => {
   await using fleet = new Fleet()
   const { runs } = fleet.node()
   const missing = { code: "BELFRY_RUN_NOT_FOUND", message: 'There is no run "x".' }
@@ -190,7 +190,7 @@ test("steps on a run that isn't there are refused", async () => {
   assert.deepEqual((await runs.logs("x")).items, [])
 })
 
-test("a run can't be retried while another unfinished one holds its key", async () => {
+test("a run can't be retried while another unfinished run has its key", async () => {
   await using fleet = new Fleet()
   const node = fleet.node()
   await node.enqueue("later", { id: "first", key: "k" })
@@ -199,11 +199,11 @@ test("a run can't be retried while another unfinished one holds its key", async 
 
   await assert.rejects(node.runs.retry("first"), {
     code: "BELFRY_RUN_HELD",
-    message: `Run "first" can't be tried again: another unfinished run holds its key.`,
+    message: `Run "first" can't be retried: another unfinished run holds its key.`,
   })
 })
 
-test("a released run is given to the next worker, and the attempt doesn't count as a failure", async () => {
+test("a released run is claimed by the next worker, and the attempt doesn't count as a failure", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [endless] })
   await node.enqueue(endless, { id: "r" })
@@ -218,7 +218,7 @@ test("a released run is given to the next worker, and the attempt doesn't count 
   assert.deepEqual([run?.reason, run?.by], ["stuck", "ada"])
 })
 
-test("who steps in is kept with the run", async () => {
+test("the author and the reason of a cancel are stored with the run", async () => {
   await using fleet = new Fleet()
   const node = fleet.node()
   await node.enqueue("later", { id: "r" })
@@ -230,23 +230,20 @@ test("who steps in is kept with the run", async () => {
 })
 
 test.each([
-  [{ by: "bob", reason: "mended" }, ["pending", "bob", "mended"]],
-  [{ by: "bob" }, ["pending", "bob", "Tried again by an operator"]],
-] as const)(
-  "who tries a cancelled run again, and why, takes the place of who cancelled it: %j",
-  async (because, kept) => {
-    await using fleet = new Fleet()
-    const node = fleet.node()
-    await node.enqueue("later", { id: "r" })
-    await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
+  [{ by: "bob", reason: "repaired" }, ["pending", "bob", "repaired"]],
+  [{ by: "bob" }, ["pending", "bob", "Retried by an operator"]],
+] as const)("the author and the reason of a retry replace those of the cancel: %j", async (because, kept) => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  await node.enqueue("later", { id: "r" })
+  await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
 
-    const run = await node.runs.retry("r", because)
+  const run = await node.runs.retry("r", because)
 
-    assert.deepEqual([run.state, run.by, run.reason], kept)
-  },
-)
+  assert.deepEqual([run.state, run.by, run.reason], kept)
+})
 
-test("waiting for a run resolves with its end, whatever that is, or with null when time is up", async () => {
+test("wait resolves with the finished run, or with null at the timeout", async () => {
   await using fleet = new Fleet()
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
   const scheduler = await fleet.started({ tasks: [slow] })
@@ -261,7 +258,7 @@ test("waiting for a run resolves with its end, whatever that is, or with null wh
   await assert.rejects(scheduler.runs.wait("nobody"), { code: "BELFRY_RUN_NOT_FOUND" })
 })
 
-test("waiting goes on while the store is away, and from the first connection on", async () => {
+test("wait continues while the store is unavailable, also before the first connection", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const client = fleet.node({ store: wire.store })
@@ -276,7 +273,7 @@ test("waiting goes on while the store is away, and from the first connection on"
   assert.equal((await fleet.until(ended))?.state, "succeeded")
 })
 
-test("a store that is still away when the waiting is over is said, with the run and the time", async () => {
+test("wait rejects if the store is still unavailable at the timeout, with the run and the timeout", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const client = fleet.node({ store: wire.store })
@@ -285,12 +282,12 @@ test("a store that is still away when the waiting is over is said, with the run 
 
   await assert.rejects(fleet.until(client.runs.wait("r", { timeout: "1m" })), {
     code: "BELFRY_STORE_UNAVAILABLE",
-    message: /Run "r" was waited for 1m, and the store can't be read: .*away/,
+    message: /Waited 1m for run "r", but the store can't be read: .*away/,
   })
   assert.equal(fleet.clock.monotonic(), 60_000)
 })
 
-test("a run that isn't there, or a store that was closed, ends the waiting at once", async () => {
+test("wait rejects at once for an unknown run or a closed store", async () => {
   await using fleet = new Fleet()
   const client = fleet.node()
 
@@ -301,7 +298,7 @@ test("a run that isn't there, or a store that was closed, ends the waiting at on
   assert.equal(fleet.clock.monotonic(), 0)
 })
 
-test("who waits in a process that runs hears of the end, and doesn't wait for the next look", async () => {
+test("in a running process, wait resolves as soon as the run ends, without waiting for the next read", async () => {
   await using fleet = new Fleet()
   const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
   const node = await fleet.started({ tasks: [slow] })

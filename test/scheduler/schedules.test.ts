@@ -40,13 +40,13 @@ describe("create, get, list, delete", () => {
     )
   })
 
-  test("an id that is taken is refused", async () => {
+  test("an id that is in use is refused", async () => {
     const { schedules } = await fixture()
     await schedules.create("hourly", { task, every: "1h" })
 
     await assert.rejects(schedules.create("hourly", { task, every: "1h" }), {
       code: "BELFRY_SCHEDULE_EXISTS",
-      message: 'There is a schedule "hourly" already.',
+      message: 'Schedule "hourly" already exists.',
       status: 409,
     })
   })
@@ -99,7 +99,7 @@ describe("create, get, list, delete", () => {
     string,
     RegExp,
   ])[]) {
-    test(`${name} is refused with a message that says what to do`, async () => {
+    test(`${name} is refused with a message that has the value`, async () => {
       const { schedules } = await fixture()
 
       const creating = schedules.create(id, { task: "anything", cron: "0 * * * *", ...options })
@@ -109,7 +109,7 @@ describe("create, get, list, delete", () => {
     })
   }
 
-  test("lists are by id, filtered, and go on after the last id of the page before", async () => {
+  test("list returns schedules by id, filtered, page by page", async () => {
     const { schedules } = await fixture()
     for (const id of ["d", "b", "a", "c"])
       await schedules.create(id, {
@@ -129,7 +129,7 @@ describe("create, get, list, delete", () => {
     assert.deepEqual(await ids({ owner: "nobody" }), [])
   })
 
-  test("a schedule may be paused from its first moment, in one write", async () => {
+  test("a schedule can be created paused, in one write", async () => {
     const { test, schedules } = await fixture()
     const paused = { reason: "not yet", by: "ada", until: "2030-01-01T00:00:00Z" }
     const plain = await schedules.create("a", { task: "send", every: "1h", paused: true })
@@ -143,7 +143,7 @@ describe("create, get, list, delete", () => {
     assert.deepEqual(counts, [0, 0, 1])
   })
 
-  test("lists are by state, text and the beginning of an id, in the order of the next or last run", async () => {
+  test("list filters by state, text and beginning of the id, and sorts by next run", async () => {
     const { schedules } = await fixture()
     await schedules.create("app-a", { task: "send", every: "2h", description: "Sends the Report" })
     await schedules.create("app-b", { task: "send", every: "1h" })
@@ -164,9 +164,9 @@ describe("create, get, list, delete", () => {
     assert.deepEqual([counts.new, counts.paused, counts.ok], [1, 1, 0])
   })
 
-  test("a list goes through all of them, however many there are", async () => {
+  test("list iterates over all pages", async () => {
     const { schedules } = await fixture()
-    for (let made = 0; made < 1_001; made++) await schedules.create(`s${made}`, { task, every: "1h" })
+    for (let count = 0; count < 1_001; count++) await schedules.create(`s${count}`, { task, every: "1h" })
 
     const ids = new Set<string>()
     for await (const { id } of schedules.list({ limit: 400 })) ids.add(id)
@@ -174,7 +174,7 @@ describe("create, get, list, delete", () => {
     assert.equal((await schedules.list({ limit: 100 })).items.length, 100)
   })
 
-  test("deleting says whether it was there; the runs stay", async () => {
+  test("delete returns whether the schedule existed, and keeps its runs", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("hourly", { task, cron: "0 * * * *" })
     await test.advance("1h")
@@ -187,7 +187,7 @@ describe("create, get, list, delete", () => {
     assert.equal((await runs.list()).items.length, 1)
   })
 
-  test("what isn't there can't be steered", async () => {
+  test("steps on an unknown schedule are refused", async () => {
     const { schedules } = await fixture()
     const missing = { code: "BELFRY_SCHEDULE_NOT_FOUND", message: 'There is no schedule "x".', status: 404 }
 
@@ -204,7 +204,7 @@ describe("create, get, list, delete", () => {
 })
 
 describe("pause and resume", () => {
-  test("a paused schedule fires nothing; the interval is one record; then on from now", async () => {
+  test("a paused schedule fires nothing, the pause is one record, and resume continues from now", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("s", { task, cron: "0 * * * *" })
 
@@ -226,7 +226,7 @@ describe("pause and resume", () => {
     assert.equal((await runs.list({ state: "succeeded" })).items.length, 1)
   })
 
-  test("a pause with an end resumes by itself", async () => {
+  test("a pause with an end resumes automatically", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("s", { task, cron: "0 * * * *" })
 
@@ -248,7 +248,7 @@ describe("pause and resume", () => {
     })
   })
 
-  test("resuming what isn't paused changes nothing", async () => {
+  test("resume of a schedule that isn't paused changes nothing", async () => {
     const { schedules } = await fixture()
     const created = await schedules.create("s", { task, cron: "0 * * * *" })
 

@@ -13,7 +13,7 @@ const broken = defineTask({
   },
 })
 
-test("how runs went is told for all, for a task and for a schedule", async () => {
+test("statistics cover all runs, a task or a schedule", async () => {
   await using fleet = new Fleet()
   const schedules = [report.schedule("s", { cron: "* * * * *" })]
   const node = await fleet.started({ tasks: [report, broken], schedules })
@@ -25,7 +25,7 @@ test("how runs went is told for all, for a task and for a schedule", async () =>
   const ofSchedule = await node.statistics({ schedule: "s" })
   const none = await node.statistics({ schedule: "nobody" })
 
-  // The last minute isn't handed over yet.
+  // The counters of the last minute are not written yet.
   assert.ok(all.total.succeeded >= 8, `${all.total.succeeded} succeeded`)
   assert.deepEqual([ofTask.total.failed, ofTask.total.retried, ofTask.total.succeeded], [1, 1, 0])
   assert.deepEqual([all.total.failed, all.span], [1, "hour"])
@@ -35,7 +35,7 @@ test("how runs went is told for all, for a task and for a schedule", async () =>
   assert.deepEqual([none.total.succeeded, none.total.duration.p50Ms, none.buckets], [0, null, []])
 })
 
-test("buckets are by minute, hour or day, and begin at their time", async () => {
+test("buckets are minutes, hours or days, and have their start time", async () => {
   await using fleet = new Fleet()
   const schedules = [report.schedule("s", { cron: "*/20 * * * *" })]
   const node = await fleet.started({ tasks: [report], schedules })
@@ -58,7 +58,7 @@ test("buckets are by minute, hour or day, and begin at their time", async () => 
   )
 })
 
-test("a process that stops hands over what it counted", async () => {
+test("a process that stops writes its counters", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [report] })
   await node.enqueue(report)
@@ -68,7 +68,7 @@ test("a process that stops hands over what it counted", async () => {
   assert.equal((await fleet.node().statistics()).total.succeeded, 1)
 })
 
-test("what was counted while the store was away is in when it answers again, once, and for its time", async () => {
+test("counters collected while the store is unavailable are written later, once, and for their minutes", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const node = await fleet.started({ tasks: [report], store: wire.store })
@@ -85,7 +85,7 @@ test("what was counted while the store was away is in when it answers again, onc
   assert.ok(buckets.length >= 4, `in ${buckets.length} minutes`)
 })
 
-test("an answer that is lost doesn't count twice", async () => {
+test("a heartbeat whose reply is lost doesn't count twice", async () => {
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const node = await fleet.started({ tasks: [report], store: wire.store })

@@ -3,11 +3,11 @@ import { test } from "vitest"
 import type { Store } from "../../src/store.ts"
 import { Fleet } from "../support/fleet.ts"
 
-/** Steps that meet a schedule at its end, or a store that refuses. */
+/** Steps on a schedule that finishes, and on a store that refuses. */
 
 const ONCE = { task: "send", at: "2026-01-01T01:00:00Z", removeWhenFinished: true } as const
 
-test("a schedule that finished in its pause and is removed then is returned by resume as finished", async () => {
+test("resume returns a schedule as finished if it finished during the pause and was removed", async () => {
   await using fleet = new Fleet()
   const { schedules } = fleet.node()
   await schedules.create("once", ONCE)
@@ -26,24 +26,21 @@ test.each([
     "rescheduled",
     (node: ReturnType<Fleet["node"]>) => node.schedules.reschedule("once", "2026-01-02T00:00:00Z"),
   ],
-] as const)(
-  "a schedule whose last occurrence is owed, and that is removed then, can't be %s any more",
-  async (_, step) => {
-    await using fleet = new Fleet()
-    const node = fleet.node()
-    await node.schedules.create("once", ONCE)
-    await fleet.advance("2h")
+] as const)("a schedule that is removed after its owed last occurrence can't be %s", async (_, step) => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  await node.schedules.create("once", ONCE)
+  await fleet.advance("2h")
 
-    await assert.rejects(step(node), { code: "BELFRY_SCHEDULE_NOT_FOUND" })
+  await assert.rejects(step(node), { code: "BELFRY_SCHEDULE_NOT_FOUND" })
 
-    assert.deepEqual(
-      (await fleet.runs()).map(({ id, triggeredBy }) => [id, triggeredBy]),
-      [["once@2026-01-01T01:00:00Z", "catchup"]],
-    )
-  },
-)
+  assert.deepEqual(
+    (await fleet.runs()).map(({ id, triggeredBy }) => [id, triggeredBy]),
+    [["once@2026-01-01T01:00:00Z", "catchup"]],
+  )
+})
 
-test("if the store refuses what an edit by SQL means, a step on the schedule says so", async () => {
+test("if the store refuses the plan for an edit by SQL, a step on the schedule throws its reason", async () => {
   await using fleet = new Fleet()
   await fleet.node().schedules.create("s", { task: "send", cron: "0 * * * *" })
   const store = withEdit(fleet.store, () => ({ outcome: "refused", why: "the payload is too large" }))
@@ -54,7 +51,7 @@ test("if the store refuses what an edit by SQL means, a step on the schedule say
   })
 })
 
-/** The store with a pause that was written by SQL on every schedule, and that answer to each plan. */
+/** A store with a pause written by SQL on every schedule, and the given answer to each plan. */
 function withEdit(store: Store, answer: () => object): Store {
   return new Proxy(store, {
     get(target, name) {

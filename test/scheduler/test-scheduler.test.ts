@@ -7,7 +7,7 @@ import { createTestScheduler, waitForRun } from "../../src/testing.ts"
 const digest = defineTask({ name: "send-digest", run: () => "sent" })
 const weekdays = digest.schedule("weekday-digest", { cron: "0 8 * * 1-5", timezone: "Europe/Paris" })
 
-test("the digest goes out at eight in Paris, also on the day the clocks change", async () => {
+test("a schedule for 08:00 in Paris fires at 08:00, also after the clocks change", async () => {
   await using scheduler = await createTestScheduler({
     tasks: [digest],
     schedules: [weekdays],
@@ -23,7 +23,7 @@ test("the digest goes out at eight in Paris, also on the day the clocks change",
   )
 })
 
-test("the next occurrences can be seen without running anything", async () => {
+test("next returns the next occurrences without running anything", async () => {
   await using scheduler = await createTestScheduler({
     tasks: [digest],
     schedules: [weekdays],
@@ -39,7 +39,7 @@ test("the next occurrences can be seen without running anything", async () => {
   assert.deepEqual(await scheduler.runs(), [])
 })
 
-test("waiting for a run lets time pass only as far as it takes", async () => {
+test("waitFor advances the time only until the run matches", async () => {
   await using scheduler = await createTestScheduler({
     tasks: [digest],
     schedules: [weekdays],
@@ -56,7 +56,7 @@ test("waiting for a run lets time pass only as far as it takes", async () => {
   )
 })
 
-test("time stands still while a task does real work", async () => {
+test("virtual time stops while a task does real work", async () => {
   const self = new URL(import.meta.url)
   const reading = defineTask({ name: "reading", lease: "1s", run: async () => (await readFile(self)).length })
   await using scheduler = await createTestScheduler({ tasks: [reading], patience: "10m" })
@@ -68,7 +68,7 @@ test("time stands still while a task does real work", async () => {
   assert.deepEqual([run?.state, run?.attempt, run?.durationMs], ["succeeded", 1, 0])
 })
 
-test("a month of hourly runs passes in an instant", async () => {
+test("advance passes a month of hourly runs", async () => {
   const hourly = digest.schedule("hourly", { cron: "0 * * * *" })
   await using scheduler = await createTestScheduler({
     tasks: [digest],
@@ -81,20 +81,20 @@ test("a month of hourly runs passes in an instant", async () => {
   assert.equal((await scheduler.scheduler.schedules.get("hourly"))?.runCount, 720)
 })
 
-test("the same seed takes the same course, another takes another", async () => {
+test("the same seed gives the same retries, another seed gives others", async () => {
   const failing = defineTask({ name: "failing", run: () => Promise.reject(new Error("no luck")) })
-  const story = async (seed: number) => {
+  const attemptTimes = async (seed: number) => {
     await using scheduler = await createTestScheduler({ tasks: [failing], seed })
     await scheduler.scheduler.enqueue(failing)
     await scheduler.advance("1h")
     return (await scheduler.runs())[0]?.attempts.map(({ startedAt }) => startedAt.getTime())
   }
 
-  assert.deepEqual(await story(7), await story(7))
-  assert.notDeepEqual(await story(7), await story(8))
+  assert.deepEqual(await attemptTimes(7), await attemptTimes(7))
+  assert.notDeepEqual(await attemptTimes(7), await attemptTimes(8))
 })
 
-test("against a real store and clock, a run is waited for", async () => {
+test("waitForRun waits for a run with a real store and clock", async () => {
   await using scheduler = createScheduler({ store: memory(), tasks: [digest], logger: silentLogger })
   await scheduler.start()
 
@@ -104,7 +104,7 @@ test("against a real store and clock, a run is waited for", async () => {
   assert.equal(run.details, "sent")
 })
 
-test("a run that doesn't come in virtual time is an error that names what was asked for", async () => {
+test("waitFor rejects if no run matches in time, and the error has the query", async () => {
   await using scheduler = await createTestScheduler({ tasks: [digest] })
 
   await assert.rejects(scheduler.waitFor({ task: digest }, { within: "1h" }), {
@@ -115,7 +115,7 @@ test("a run that doesn't come in virtual time is an error that names what was as
 })
 
 test.each([0, "1ms"] as const)(
-  "a run that doesn't come within %s is an error that names what was asked for",
+  "waitForRun rejects if no run matches within %s, and the error has the query",
   async (timeout) => {
     await using scheduler = createScheduler({ store: memory(), tasks: [digest], logger: silentLogger })
     await scheduler.enqueue(digest, { id: "there" })
@@ -134,7 +134,7 @@ test.each([0, "1ms"] as const)(
   },
 )
 
-test("fake timers of a test runner are not in its way", async () => {
+test("a test scheduler works with the fake timers of a test runner", async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const task = defineTask({ name: "digest", run: () => "done" })

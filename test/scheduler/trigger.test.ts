@@ -15,7 +15,7 @@ async function fixture() {
 }
 
 describe("trigger now", () => {
-  test("makes a run of its own and leaves the next occurrence where it is", async () => {
+  test("creates a run and doesn't affect the next occurrence", async () => {
     const { test, schedules, runs } = await fixture()
     const created = await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
 
@@ -29,7 +29,7 @@ describe("trigger now", () => {
     assert.deepEqual((await schedules.get("s"))?.nextRunAt, created.nextRunAt)
   })
 
-  test("may carry another payload, and leave out the next occurrence", async () => {
+  test("may have another payload, and skip the next occurrence", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
 
@@ -41,7 +41,7 @@ describe("trigger now", () => {
     assert.equal((await runs.get("s@2026-03-10T10:00:00Z"))?.state, "succeeded")
   })
 
-  test("instead of the next: if that fires meanwhile, the one after it is left out, and there is one run by hand", async () => {
+  test("with insteadOfNext, if the next occurrence fires in the meantime, the one after it is skipped, and one manual run is created", async () => {
     await using fleet = new Fleet("2026-03-10T08:59:59Z")
     const node = await fleet.started({ tasks: [task] })
     await node.schedules.create("s", { task, cron: "0 * * * *", overlap: "allow" })
@@ -62,7 +62,7 @@ describe("trigger now", () => {
     ])
   })
 
-  test("instead of the next: if that was the last and fires meanwhile, it is refused and makes no run", async () => {
+  test("with insteadOfNext, if the last occurrence fires in the meantime, trigger is refused and creates no run", async () => {
     await using fleet = new Fleet("2026-03-10T08:59:59Z")
     const node = await fleet.started({ tasks: [task] })
     await node.schedules.create("s", { task, at: "2026-03-10T09:00:00Z" })
@@ -77,7 +77,7 @@ describe("trigger now", () => {
     )
   })
 
-  test("instead of the next: it is skipped while a run is unfinished, and the next occurrence stays", async () => {
+  test("with insteadOfNext, trigger is skipped while a run is unfinished, and the next occurrence is kept", async () => {
     const { schedules } = await fixture()
     const { nextRunAt } = await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
     const first = await schedules.trigger("s")
@@ -89,7 +89,7 @@ describe("trigger now", () => {
     assert.deepEqual((await schedules.get("s"))?.nextRunAt, nextRunAt)
   })
 
-  test("instead of the next, twice: the next two are left out", async () => {
+  test("with insteadOfNext, two triggers skip the next two occurrences", async () => {
     const { test, schedules } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *", overlap: "allow" })
 
@@ -101,7 +101,7 @@ describe("trigger now", () => {
     assert.deepEqual(entries.map(({ outcome }) => outcome).toReversed(), ["skipped", "skipped", "succeeded"])
   })
 
-  test("instead of the next, where all that is to come is left out: refused", async () => {
+  test("with insteadOfNext, trigger is refused if no occurrence is left to skip", async () => {
     const { schedules } = await fixture()
     await schedules.create("s", { task: "send", at: "2026-03-10T09:00:00Z" })
     await schedules.skip("s")
@@ -112,7 +112,7 @@ describe("trigger now", () => {
     })
   })
 
-  test("instead of the next: it counts as a run, not as a fired occurrence", async () => {
+  test("with insteadOfNext, the run counts as a run, not as a fired occurrence", async () => {
     const { schedules, runs } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *", maxRuns: 2 })
 
@@ -138,7 +138,7 @@ describe("trigger now", () => {
     assert.deepEqual(second, { outcome: "skipped", runId: first.runId })
   })
 
-  test("may be for a time of the past, which its task sees, and stands in the ledger there", async () => {
+  test("with asOf in the past, the run has that scheduledFor and is in the ledger", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *" })
 
@@ -161,20 +161,23 @@ describe("trigger now", () => {
     ["allow", ["pending", "pending"]],
     ["queue", ["pending", "pending"]],
     ["replace", ["cancelled", "pending"]],
-  ] as const)("with overlap %s instead of the schedule's skip it isn't kept out", async (overlap, states) => {
-    const { schedules, runs } = await fixture()
-    await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
-    const first = await schedules.trigger("s")
+  ] as const)(
+    "with overlap %s, trigger creates a run although the schedule's policy is skip",
+    async (overlap, states) => {
+      const { schedules, runs } = await fixture()
+      await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
+      const first = await schedules.trigger("s")
 
-    const second = await schedules.trigger("s", { overlap, by: "ada" })
+      const second = await schedules.trigger("s", { overlap, by: "ada" })
 
-    const found = [await runs.get(first.runId), await runs.get(second.runId)]
-    assert.equal(second.outcome, "created")
-    assert.deepEqual(
-      found.map((run) => run?.state),
-      states,
-    )
-  })
+      const found = [await runs.get(first.runId), await runs.get(second.runId)]
+      assert.equal(second.outcome, "created")
+      assert.deepEqual(
+        found.map((run) => run?.state),
+        states,
+      )
+    },
+  )
 
   test("refuses a priority and a payload that can't be stored", async () => {
     const { schedules } = await fixture()
@@ -185,10 +188,10 @@ describe("trigger now", () => {
   })
 })
 
-describe("the schedule's own policy holds", () => {
+describe("trigger follows the schedule's overlap policy", () => {
   async function triggered(overlap: "skip" | "queue" | "replace" | "allow", times: number) {
     const { schedules, runs } = await fixture()
-    // Nobody performs it, so its runs stay unfinished.
+    // No worker performs the task, so its runs stay unfinished.
     await schedules.create("s", { task: "elsewhere", cron: "0 * * * *", overlap })
     const answers = []
     for (let time = 0; time < times; time++) answers.push(await schedules.trigger("s"))
@@ -213,7 +216,7 @@ describe("the schedule's own policy holds", () => {
   test.each([
     ["queue", 2, ["pending", "pending"]],
     ["replace", 10, ["pending"]],
-  ] as const)("%s, also for many at the same moment", async (overlap, created, unfinished) => {
+  ] as const)("%s, also for ten triggers at the same time", async (overlap, created, unfinished) => {
     const { schedules, runs } = await fixture()
     await schedules.create("s", { task: "elsewhere", cron: "0 * * * *", overlap })
 
@@ -226,7 +229,7 @@ describe("the schedule's own policy holds", () => {
     )
   })
 
-  test("where the queue is full, the oldest run is named", async () => {
+  test("queue: if the queue is full, the result has the id of the oldest run", async () => {
     const { answers } = await triggered("queue", 3)
 
     assert.equal(answers[2]!.runId, answers[0]!.runId)

@@ -9,7 +9,7 @@ const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 async function fixture(options: object = { cron: "0 * * * *" }) {
   const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
   const { schedules, runs } = test.scheduler
-  // What some of them depend on.
+  // Some of the schedules depend on this one.
   await schedules.create("other", { task: "t", cron: "0 0 1 1 *" })
   const created = await schedules.create("s", { task: "send", ...options })
   const update = (changes: Parameters<typeof schedules.update>[1], ifRevision = 1) =>
@@ -17,7 +17,7 @@ async function fixture(options: object = { cron: "0 * * * *" }) {
   return { test, schedules, runs, created, update }
 }
 
-test("an update changes what it names and keeps the rest", async () => {
+test("an update changes the given options and keeps the others", async () => {
   const { update, created } = await fixture({
     cron: "0 * * * *",
     payload: { a: 1 },
@@ -34,7 +34,7 @@ test("an update changes what it names and keeps the rest", async () => {
   assert.deepEqual([updated.revision, updated.description, updated.payload], [2, "hourly mail", { a: 2 }])
 })
 
-test("the next occurrence moves only if what is changed says when", async () => {
+test("the next occurrence moves only if the timetable changes", async () => {
   const { test, update } = await fixture({ every: "1h" })
   await test.advance("10m")
 
@@ -46,7 +46,7 @@ test("the next occurrence moves only if what is changed says when", async () => 
   assert.equal(moved.when, "15 * * * *")
 })
 
-test("an update based on an old revision is refused; a fire in between is no edit", async () => {
+test("an update based on an old revision is refused; a fire doesn't change the revision", async () => {
   const { test, update } = await fixture()
   await update({ description: "first" })
   await test.advance("2h")
@@ -60,13 +60,13 @@ test("an update based on an old revision is refused; a fire in between is no edi
   assert.equal((await update({ description: "second" }, 2)).revision, 3)
 })
 
-test("an update that changes nothing is no new revision", async () => {
+test("an update that changes nothing keeps the revision", async () => {
   const { update, created } = await fixture({ cron: "0 * * * *", timezone: "Europe/Paris", catchUp: "none" })
 
   assert.deepEqual(await update({ timezone: "Europe/Paris" }), created)
 })
 
-test("null takes an option away", async () => {
+test("null removes an option", async () => {
   const { update } = await fixture({
     cron: "0 * * * *",
     timezone: "Europe/Paris",
@@ -106,7 +106,7 @@ test("null takes an option away", async () => {
   assert.deepEqual({ ...plain, revision: 1 }, ordinary)
 })
 
-test("every option survives an update of another", async () => {
+test("an update of one option keeps every other option", async () => {
   const options = {
     triggers: [
       { cron: "0 9 * * 1-5", dayMatch: "both" },
@@ -137,39 +137,36 @@ test("every option survives an update of another", async () => {
   assert.deepEqual({ ...updated, revision: 1, description: "", updatedAt: created.updatedAt }, created)
 })
 
-test.each(["cron", "dayMatch", "anchor", "triggers"])(
-  "%s can't be taken away by itself: it would change nothing",
-  async (option) => {
-    const { update } = await fixture({ cron: "0 9 1 * 1", dayMatch: "both" })
+test.each(["cron", "dayMatch", "anchor", "triggers"])("%s can't be removed alone", async (option) => {
+  const { update } = await fixture({ cron: "0 9 1 * 1", dayMatch: "both" })
 
-    await assert.rejects(
-      update({ [option]: null }),
-      new RegExp(`^BelfryError: ${option} can't be taken away`),
-    )
+  await assert.rejects(
+    update({ [option]: null }),
+    new RegExp(`^BelfryError: ${option} can't be removed alone`),
+  )
 
-    await update({ [option]: null, every: "6h" })
-  },
-)
+  await update({ [option]: null, every: "6h" })
+})
 
 test.each([
-  [{ cron: "0 9 1 * 1" }, { dayMatch: "both" }, /dayMatch goes with cron, which is missing: give both/],
+  [{ cron: "0 9 1 * 1" }, { dayMatch: "both" }, /dayMatch needs cron, which is missing: give both/],
   [
     { every: "6h" },
     { anchor: "2026-01-01T00:00:00Z" },
-    /anchor goes with every, which is missing: give both/,
+    /anchor needs every, which is missing: give both/,
   ],
 ] as const)(
-  "of %j, the update %j alone is refused, and says what to give with it",
-  async (options, change, said) => {
+  "for a schedule with %j, the update %j alone is refused, and the error names the missing option",
+  async (options, change, message) => {
     const { update } = await fixture(options)
 
-    await assert.rejects(update(change), said)
+    await assert.rejects(update(change), message)
 
     await update({ ...options, ...change })
   },
 )
 
-test("a new trigger replaces all there were", async () => {
+test("a new trigger replaces all existing triggers", async () => {
   const { update } = await fixture({ triggers: [{ cron: "0 9 * * *" }, { every: "6h" }] })
 
   assert.equal((await update({ every: "2h" })).when, "@every 2h")
@@ -179,7 +176,7 @@ test("a new trigger replaces all there were", async () => {
   )
 })
 
-test("a refused update leaves the schedule as it was", async () => {
+test("a refused update doesn't change the schedule", async () => {
   const { update, schedules, created } = await fixture()
 
   await assert.rejects(update({ cron: "61 * * * *" }), { code: "BELFRY_CRON_FIELD_RANGE" })
@@ -189,10 +186,10 @@ test("a refused update leaves the schedule as it was", async () => {
   assert.deepEqual(await schedules.get("s"), created)
 })
 
-test("an update between the nominal and the jittered time loses nothing", async () => {
+test("an update between the nominal and the jittered time loses no run", async () => {
   const { test, schedules, runs, update } = await fixture({ cron: "0 * * * *", jitter: "20m" })
   const [next] = await schedules.preview("s", 1)
-  assert.ok(next!.dueAt.getTime() > next!.scheduledFor.getTime() + 1_000, "the jitter holds it back")
+  assert.ok(next!.dueAt.getTime() > next!.scheduledFor.getTime() + 1_000, "the jitter delays the occurrence")
   await test.advanceTo(next!.scheduledFor.getTime() + 1_000)
 
   const updated = await update({ cron: "30 * * * *", jitter: null })
@@ -221,7 +218,7 @@ test("an update while occurrences are owed fires them first, by the old definiti
   assert.equal((await schedules.get("s"))?.nextRunAt?.toISOString(), "2026-03-10T10:45:00.000Z")
 })
 
-test("an update by the same timetable leaves owed what has no room in its queue", async () => {
+test("an update that keeps the timetable keeps the occurrences that don't fit in the queue owed", async () => {
   const first = await createTestScheduler({ tasks: [], startAt: "2026-03-10T08:30:00Z" })
   const { schedules } = first.scheduler
   const overlap = { policy: "queue", limit: 1 } as const
@@ -240,7 +237,7 @@ test("an update by the same timetable leaves owed what has no room in its queue"
   assert.deepEqual([updated.revision, updated.payload], [2, "new"])
 })
 
-test("disabling and enabling goes on from now", async () => {
+test("a schedule that is disabled and enabled continues from now", async () => {
   const { test, update, runs } = await fixture()
 
   assert.equal((await update({ enabled: false })).nextRunAt, null)

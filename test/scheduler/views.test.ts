@@ -3,7 +3,7 @@ import { test } from "vitest"
 import { scheduleView } from "../../src/scheduler/views.ts"
 import { aSchedule } from "../support/records.ts"
 
-test("a schedule with edits by SQL that no plan has settled yet is shown without them", () => {
+test("the view of a schedule doesn't contain edits by SQL that are not planned yet", () => {
   const stored = aSchedule({ cron: "0 * * * *" })
   const edited = { ...stored, edits: [{ at: 0, by: "integrator", was: stored }] }
 

@@ -4,7 +4,7 @@ import { defineTask, type ScheduleView } from "../../src/index.ts"
 import type { Store } from "../../src/store/store.ts"
 import { aborted, Fleet } from "../support/fleet.ts"
 
-test("workers come by id, page after page, each once", async () => {
+test("workers are listed by id, page by page, each once", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => undefined })
   for (let started = 0; started < 5; started++) await fleet.started({ tasks: [task] })
@@ -23,7 +23,7 @@ test("workers come by id, page after page, each once", async () => {
   )
 })
 
-test("a worker that was killed is silent once its heartbeat is overdue, by the store's clock", async () => {
+test("a killed worker is silent once its heartbeat is overdue by the store's clock", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => undefined })
   const store = killable(fleet.store)
@@ -45,7 +45,7 @@ test("a worker that was killed is silent once its heartbeat is overdue, by the s
   )
 })
 
-test("a worker that beats while the workers are read isn't silent", async () => {
+test("a worker whose heartbeat comes while the workers are read isn't silent", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => undefined })
   await fleet.started({ tasks: [task] })
@@ -61,7 +61,7 @@ test("a worker that beats while the workers are read isn't silent", async () => 
   assert.equal(worker?.silentForMs, null)
 })
 
-test("a task with a lease of its own lets its worker be silent for as long, whoever asks", async () => {
+test("a worker with a run of a task with its own lease is silent only after that lease, for every observer", async () => {
   await using fleet = new Fleet()
   const slow = defineTask({ name: "slow", lease: "10m", run: ({ signal }) => aborted(signal) })
   const store = killable(fleet.store)
@@ -72,15 +72,15 @@ test("a task with a lease of its own lets its worker be silent for as long, whoe
   store.kill()
   await fleet.advance("5m")
   const [known] = (await fleet.node({ tasks: [slow] }).workers()).items
-  const [stranger] = (await fleet.node().workers()).items
+  const [other] = (await fleet.node().workers()).items
 
   assert.equal(known!.running, 1)
-  assert.deepEqual([known!.silentForMs, stranger!.silentForMs], [null, null])
+  assert.deepEqual([known!.silentForMs, other!.silentForMs], [null, null])
   await fleet.advance("6m")
   assert.ok((await fleet.node().workers()).items[0]!.silentForMs! > 600_000)
 })
 
-test("a worker whose only run was cancelled is not silent: its next heartbeat says that it holds nothing", async () => {
+test("a worker whose only run was cancelled is not silent", async () => {
   await using fleet = new Fleet()
   const slow = defineTask({ name: "slow", run: ({ signal }) => aborted(signal) })
   const worker = await fleet.started({ tasks: [slow] })
@@ -98,7 +98,7 @@ test("a worker whose only run was cancelled is not silent: its next heartbeat sa
   assert.equal(idle!.running, 0)
 })
 
-/** No heartbeat of this process arrives once it was killed. */
+/** After `kill`, the heartbeats of this process fail. */
 function killable(store: Store): { link: Store; kill: () => void } {
   let isDead = false
   const link = new Proxy(store, {
@@ -113,7 +113,7 @@ function killable(store: Store): { link: Store; kill: () => void } {
   }
 }
 
-test("a schedule says that no worker offers its task, and no longer once one does", async () => {
+test("a schedule has a problem while no worker offers its task", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "report", run: () => undefined })
   const { schedules } = fleet.node()
@@ -133,7 +133,7 @@ test("a schedule says that no worker offers its task, and no longer once one doe
   assert.deepEqual(messages((await schedules.list()).items[0]!), [])
 })
 
-test("a list of schedules reads the workers once, however many pages it has", async () => {
+test("a list of schedules reads the workers once for all pages", async () => {
   await using fleet = new Fleet()
   const calls: string[] = []
   const counting = new Proxy(fleet.store, {
@@ -143,7 +143,7 @@ test("a list of schedules reads the workers once, however many pages it has", as
     },
   })
   const { schedules } = fleet.node({ store: counting })
-  for (let made = 0; made < 501; made++) await schedules.create(`s${made}`, { task: "t", cron: "@daily" })
+  for (let count = 0; count < 501; count++) await schedules.create(`s${count}`, { task: "t", cron: "@daily" })
   calls.length = 0
 
   let listed = 0

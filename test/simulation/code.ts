@@ -8,18 +8,18 @@ import type { Node } from "./node.ts"
 import type { Observer } from "./observer.ts"
 import { NIGHTLY_IN_BERLIN } from "./oracle.ts"
 
-/** The application that the simulated team runs: tasks that take their time, fail, hang and kill, on many schedules. */
+/** The simulated application: tasks that are slow, fail, hang or kill their process, on many schedules. */
 export function applicationFor(
   node: Node,
   about: { chance: Chance; observer: Observer; kill: (node: Node) => void },
 ) {
   const { chance, observer } = about
-  const witness = (context: TaskContext) => observer.runs.onStart(context.run.id, context.run.attempt)
+  const reportStart = (context: TaskContext) => observer.runs.onStart(context.run.id, context.run.attempt)
 
   const quick = defineTask({
     name: "quick",
     run: async (context) => {
-      witness(context)
+      reportStart(context)
       await sleep(node, chance.between(0, 3_000))
     },
   })
@@ -27,13 +27,13 @@ export function applicationFor(
     name: "slow",
     timeout: "5m",
     run: async (context) => {
-      witness(context)
+      reportStart(context)
       context.progress(0.5)
-      const isDeaf = chance.isLucky(0.05)
+      const ignoresSignal = chance.happens(0.05)
       await sleep(
         node,
-        chance.isLucky(0.05) ? 3_600_000 : chance.between(0, 240_000),
-        isDeaf ? undefined : context.signal,
+        chance.happens(0.05) ? 3_600_000 : chance.between(0, 240_000),
+        ignoresSignal ? undefined : context.signal,
       )
     },
   })
@@ -42,16 +42,16 @@ export function applicationFor(
     lease: "5s",
     retry: { attempts: 4, delay: "10s" },
     run: async (context) => {
-      witness(context)
+      reportStart(context)
       await sleep(node, chance.between(0, 1_000))
-      if (chance.isLucky(0.5)) throw new Error("simulated failure")
-      return { success: chance.isLucky(0.9), message: "done" }
+      if (chance.happens(0.5)) throw new Error("simulated failure")
+      return { success: chance.happens(0.9), message: "done" }
     },
   })
   const deadly = defineTask({
     name: "deadly",
     run: async (context) => {
-      witness(context)
+      reportStart(context)
       about.kill(node)
       if (node.isDead) await new Promise(() => undefined)
     },
@@ -75,7 +75,7 @@ export function applicationFor(
 
 export const ATTEMPTS_ALLOWED: Readonly<Record<string, number>> = { quick: 3, slow: 3, flaky: 4, deadly: 3 }
 
-/** Schedules that an operator makes by hand. */
+/** Schedules that an operator creates, in addition to the declared ones. */
 export const BY_HAND: Readonly<Record<string, (now: number) => CreateOptions<unknown>>> = {
   sevens: () => ({ task: "quick", every: "7m", overlap: "allow" }),
   strict: () => ({ task: "quick", cron: "*/5 * * * *", catchUp: { policy: "none", grace: "30s" } }),
@@ -91,7 +91,7 @@ export async function createByHand(schedules: Schedules, now: number): Promise<v
   for (const [id, optionsAt] of Object.entries(BY_HAND)) await schedules.create(id, optionsAt(now))
 }
 
-/** What operators lay hands on; most often on what fires most often. */
+/** The schedules that operators change. Those that fire most often are listed several times. */
 export const SCHEDULE_IDS = [
   ...["minutely", "minutely", "minutely", "strict", "strict", "jittered", "sevens"],
   ...["quarterly", "hourly", "all", "replaced", "queued", "ending"],

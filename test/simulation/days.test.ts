@@ -4,13 +4,13 @@ import { SITUATIONS } from "./situations.ts"
 import { simulate } from "./world.ts"
 
 /**
- * The quick suite simulates these days, which get into every situation between them. If a change has given them another course and one
- * is missing, others follow; `scripts/simulation-seeds.ts` finds quicker ones.
+ * The quick suite simulates these days, which together contain every situation. If a situation is missing after a change of the
+ * code, OTHER_DAYS are simulated too, until all have occurred. `scripts/simulation-seeds.ts` then finds quicker days.
  */
 const DAYS = [15, 23, 45, 56]
 const OTHER_DAYS = Array.from({ length: 80 }, (_, index) => index + 100)
 
-test("days that get into every situation keep every invariant", async () => {
+test("the invariants hold on days that together contain every situation", async () => {
   const missing = new Set<string>(SITUATIONS)
 
   const simulated = async (seed: number) => {
@@ -19,10 +19,10 @@ test("days that get into every situation keep every invariant", async () => {
   for (const seed of DAYS) await simulated(seed)
   for (const seed of OTHER_DAYS) if (missing.size > 0) await simulated(seed)
 
-  expect([...missing], "situations that the seeds never get into").toEqual([])
+  expect([...missing], "situations that occur on none of the days").toEqual([])
 })
 
-test("the same seed is the same day, to the last step", async () => {
+test("the same seed simulates the same day, step by step", async () => {
   const first = await simulate(15)
   const second = await simulate(15)
   const other = await simulate(17)

@@ -1,15 +1,16 @@
 import { MINUTE } from "../../src/core/instant.ts"
 import type { Chance } from "./chance.ts"
-import type { Weather } from "./link.ts"
+import type { Connection } from "./link.ts"
 import type { Node } from "./node.ts"
 
 export interface FaultContext {
   readonly chance: Chance
   readonly node: Node
-  readonly everyone: readonly Weather[]
+  /** The connections of all processes and of the operators. */
+  readonly connections: readonly Connection[]
   note(situation: string): void
   later(delayMs: number, action: () => void): void
-  /** Likewise, and until then a process is kept from the store, or from going on. */
+  /** Like `later`. Until then a process can't reach the store, or can't run. */
   trouble(durationMs: number, end: () => void): void
   kill(node: Node): void
   replace(node: Node): void
@@ -18,7 +19,7 @@ export interface FaultContext {
 
 export type Fault = (context: FaultContext) => void
 
-/** What goes wrong in a day of a team's processes. */
+/** The kinds of faults of a simulated day. */
 export const FAULTS: readonly Fault[] = [
   function processKilled({ node, kill, note }) {
     note(node.scheduler.isProcessing ? "killed while performing" : "killed while idle")
@@ -31,45 +32,45 @@ export const FAULTS: readonly Fault[] = [
   },
   function storeUnreachableForOne({ node, chance, trouble, note }) {
     note("store unreachable for one")
-    node.weather.isDown = true
-    trouble(chance.between(1_000, 5 * MINUTE), () => Object.assign(node.weather, { isDown: false }))
+    node.connection.isDown = true
+    trouble(chance.between(1_000, 5 * MINUTE), () => Object.assign(node.connection, { isDown: false }))
   },
-  function storeDown({ everyone, chance, trouble, note }) {
+  function storeDown({ connections, chance, trouble, note }) {
     note("store down")
-    for (const weather of everyone) weather.isDown = true
+    for (const connection of connections) connection.isDown = true
     trouble(chance.between(1_000, 10 * MINUTE), () => {
-      for (const weather of everyone) weather.isDown = false
+      for (const connection of connections) connection.isDown = false
     })
   },
-  function schedulesUnreadable({ everyone, node, chance, trouble, note }) {
+  function schedulesUnreadable({ connections, node, chance, trouble, note }) {
     note("schedules unreadable")
-    const struck = chance.isLucky(0.5) ? everyone : [node.weather]
-    for (const weather of struck) weather.hasNoSchedules = true
+    const affected = chance.happens(0.5) ? connections : [node.connection]
+    for (const connection of affected) connection.hasNoSchedules = true
     trouble(chance.between(10_000, 10 * MINUTE), () => {
-      for (const weather of struck) weather.hasNoSchedules = false
+      for (const connection of affected) connection.hasNoSchedules = false
     })
   },
-  function slowNetwork({ everyone, chance, later }) {
-    const slowed = chance.isLucky(0.5) ? everyone : [chance.pick(everyone)]
-    for (const weather of slowed) weather.isSlow = true
+  function slowNetwork({ connections, chance, later }) {
+    const slowed = chance.happens(0.5) ? connections : [chance.pick(connections)]
+    for (const connection of slowed) connection.isSlow = true
     later(chance.between(MINUTE, 60 * MINUTE), () => {
-      for (const weather of slowed) weather.isSlow = false
+      for (const connection of slowed) connection.isSlow = false
     })
   },
-  function lostMessages({ everyone, chance, trouble }) {
-    const weather = chance.pick(everyone)
-    Object.assign(weather, { requestLoss: 0.1, replyLoss: 0.2 })
+  function lostMessages({ connections, chance, trouble }) {
+    const connection = chance.pick(connections)
+    Object.assign(connection, { requestLoss: 0.1, replyLoss: 0.2 })
     trouble(chance.between(MINUTE, 20 * MINUTE), () =>
-      Object.assign(weather, { requestLoss: 0, replyLoss: 0 }),
+      Object.assign(connection, { requestLoss: 0, replyLoss: 0 }),
     )
   },
-  function slowHeartbeats({ everyone, chance, later, note }) {
-    // Of the shortest lease, 5 s: half of it there and back, and nearly all of it.
-    const beatTravelMs = chance.pick([1_200, 2_400])
-    note(beatTravelMs === 1_200 ? "heartbeats slow" : "heartbeats too slow")
-    for (const weather of everyone) weather.beatTravelMs = beatTravelMs
+  function slowHeartbeats({ connections, chance, later, note }) {
+    // The shortest lease is 5 s. The round trip takes half of it, or nearly all of it.
+    const heartbeatTravelMs = chance.pick([1_200, 2_400])
+    note(heartbeatTravelMs === 1_200 ? "heartbeats slow" : "heartbeats too slow")
+    for (const connection of connections) connection.heartbeatTravelMs = heartbeatTravelMs
     later(chance.between(10 * MINUTE, 60 * MINUTE), () => {
-      for (const weather of everyone) weather.beatTravelMs = 0
+      for (const connection of connections) connection.heartbeatTravelMs = 0
     })
   },
   function deploy({ node, replace, note }) {

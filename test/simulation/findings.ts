@@ -1,10 +1,10 @@
 import type { Instant } from "../../src/core/instant.ts"
 
-/** What the observers have seen: the invariants that were broken, the situations, and the course of the day. */
+/** The results of the observers: broken invariants, situations that occurred, and a hash of all steps. */
 export class Findings {
   readonly violations: string[] = []
   readonly situations = new Map<string, number>()
-  /** The course of the simulation in one number: the same seed must give the same. */
+  /** A hash of all steps of the simulation. The same seed must give the same hash. */
   hash = 0
 
   note(situation: string): void {
@@ -16,8 +16,8 @@ export class Findings {
       this.hash = (Math.imul(this.hash, 31) + text.charCodeAt(index)) | 0
   }
 
-  violate(invariant: string, what: string): void {
-    if (this.violations.length < 20) this.violations.push(`${invariant}: ${what}`)
+  violate(invariant: string, problem: string): void {
+    if (this.violations.length < 20) this.violations.push(`${invariant}: ${problem}`)
   }
 }
 

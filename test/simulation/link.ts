@@ -2,55 +2,55 @@ import type { Store } from "../../src/store/store.ts"
 import type { Timeline } from "../../src/testing/timeline.ts"
 import type { Chance } from "./chance.ts"
 
-/** What the network between a process and the store may do. */
-export interface Weather {
-  /** No call gets through. */
+/** The state of the network between a process and the store. */
+export interface Connection {
+  /** Every call fails. */
   isDown: boolean
-  /** Schedules can be neither read nor written, though runs can: locked, damaged, or moved away. */
+  /** Schedules can be neither read nor written, but runs can: the table of schedules is locked, damaged or missing. */
   hasNoSchedules: boolean
   /** Calls are slow. */
   isSlow: boolean
-  /** Heartbeats take up to this long each way: nearly a lease, there and back. */
-  beatTravelMs: number
-  /** The share of calls whose request, or whose answer, is lost. */
+  /** The time that a heartbeat takes each way, at most. The round trip can be nearly a lease. */
+  heartbeatTravelMs: number
+  /** The shares of calls whose request, or whose reply, is lost. */
   requestLoss: number
   replyLoss: number
 }
 
-export const CALM: Weather = {
+export const HEALTHY: Connection = {
   isDown: false,
   hasNoSchedules: false,
   isSlow: false,
-  beatTravelMs: 0,
+  heartbeatTravelMs: 0,
   requestLoss: 0,
   replyLoss: 0,
 }
 
-/** Every store call has a deadline; a call that isn't answered by then is a fault. */
+/** Every store call has a deadline. A call without a reply by then is a fault. */
 const DEADLINE_MS = 5_000
 
-const OF_SCHEDULES = new Set(["putSchedule", "dueSchedules", "fire", "findSchedules"])
+const SCHEDULE_OPERATIONS = new Set(["putSchedule", "dueSchedules", "fire", "findSchedules"])
 
 export interface LinkContext {
   readonly timeline: Timeline
   readonly chance: Chance
-  readonly weather: Weather
-  /** Hands something to the process, when it can take it: a stopped process later, a dead one never. */
+  readonly connection: Connection
+  /** Runs `arrival` in the process: for a suspended process after it resumes, for a dead process never. */
   deliver(arrival: () => void): void
   note(situation: string): void
 }
 
-/** A process's way to the store: late, lost on the way there, or lost on the way back after it took effect. */
+/** The store as a process reaches it. Calls can be slow, and requests or replies can be lost. */
 export function linkTo(store: Store, context: LinkContext): Store {
   const call = <T>(name: string, operation: () => Promise<T>): Promise<T> => {
-    const { timeline, chance, weather, deliver, note } = context
+    const { timeline, chance, connection, deliver, note } = context
     return new Promise((resolve, reject) => {
       const fail = () => deliver(() => reject(new Error(`simulated: ${name} was not answered`)))
       const failLater = () => timeline.setTimer(DEADLINE_MS, fail)
-      const isOut = weather.isDown || (weather.hasNoSchedules && OF_SCHEDULES.has(name))
-      if (isOut || chance.isLucky(weather.requestLoss)) return void failLater()
-      const isReplyLost = chance.isLucky(weather.replyLoss)
-      const travel = () => travelMs(name, weather, chance)
+      const isOut = connection.isDown || (connection.hasNoSchedules && SCHEDULE_OPERATIONS.has(name))
+      if (isOut || chance.happens(connection.requestLoss)) return void failLater()
+      const isReplyLost = chance.happens(connection.replyLoss)
+      const travel = () => travelMs(name, connection, chance)
       const perform = () =>
         operation().then(
           (answer) => {
@@ -65,10 +65,11 @@ export function linkTo(store: Store, context: LinkContext): Store {
   }
   return {
     open: () => call("open", () => store.open()),
-    // Leaving is the process's own business: the store itself goes on.
+    // A process that closes its connection doesn't close the store of the others.
     close: async () => undefined,
     now: () => call("now", () => store.now()),
-    listen: (onHint) => store.listen((hint) => context.weather.isDown || context.deliver(() => onHint(hint))),
+    listen: (onHint) =>
+      store.listen((hint) => context.connection.isDown || context.deliver(() => onHint(hint))),
     putSchedule: (...args) => call("putSchedule", () => store.putSchedule(...args)),
     dueSchedules: (...args) => call("dueSchedules", () => store.dueSchedules(...args)),
     fire: (...args) => call("fire", () => store.fire(...args)),
@@ -92,8 +93,9 @@ export function linkTo(store: Store, context: LinkContext): Store {
   }
 }
 
-function travelMs(name: string, { isSlow, beatTravelMs }: Weather, chance: Chance): number {
-  if (name === "heartbeat" && beatTravelMs > 0) return chance.between(beatTravelMs - 200, beatTravelMs)
+function travelMs(name: string, { isSlow, heartbeatTravelMs }: Connection, chance: Chance): number {
+  if (name === "heartbeat" && heartbeatTravelMs > 0)
+    return chance.between(heartbeatTravelMs - 200, heartbeatTravelMs)
   return isSlow ? chance.between(1, 400) : 0
 }
 

@@ -8,29 +8,29 @@ import type { DeclaredSchedule } from "../../src/task/declared-schedule.ts"
 import type { AnyTask } from "../../src/task/task.ts"
 import type { Timeline } from "../../src/testing/timeline.ts"
 import type { Chance } from "./chance.ts"
-import { CALM, linkTo, type Weather } from "./link.ts"
+import { type Connection, HEALTHY, linkTo } from "./link.ts"
 
-/** One process of the simulated team: its own clock, its own way to the store; it may be stopped, killed and started. */
+/** One simulated process with its own clock and its own connection. It can be suspended, resumed and killed. */
 export class Node {
   readonly name: string
-  readonly weather: Weather = { ...CALM }
+  readonly connection: Connection = { ...HEALTHY }
   readonly clock: Clock
   readonly #context: NodeContext
   readonly scheduler: Scheduler
   #isDead = false
   #isPaused = false
-  #held: (() => void)[] = []
+  #delayed: (() => void)[] = []
 
   constructor(name: string, context: NodeContext) {
     this.name = name
     this.#context = context
     this.clock = this.#ownClock()
     this.scheduler = createScheduler({
-      store: context.plant(
+      store: context.withBug(
         linkTo(context.store, {
           timeline: context.timeline,
           chance: context.chance,
-          weather: this.weather,
+          connection: this.connection,
           deliver: (arrival) => this.#deliver(arrival),
           note: context.note,
         }),
@@ -49,42 +49,42 @@ export class Node {
     })
   }
 
-  /** Starting fails while the store is away; a process is then started again by whoever looks after it. */
+  /** A start during an outage of the store fails and is repeated after 5 s, as by a process supervisor. */
   start(): void {
     const tryAgain = () => this.clock.setTimer(5_000, () => this.start())
     this.scheduler.start().catch(tryAgain)
   }
 
-  /** `kill -9`: nothing it was doing goes on, nothing that was under way arrives. */
+  /** `kill -9`: the process does nothing more, and replies under way don't arrive. */
   kill(): void {
     this.#isDead = true
-    this.#held = []
+    this.#delayed = []
   }
 
   get isDead(): boolean {
     return this.#isDead
   }
 
-  /** `SIGSTOP`, or an event loop that is blocked. */
+  /** `SIGSTOP`, or a blocked event loop. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Everything that waited happens at once, as it does to a process that wakes. */
+  /** All delayed timers and replies happen at once, as in a real process that resumes. */
   resume(): void {
     this.#isPaused = false
-    const held = this.#held
-    this.#held = []
-    for (const arrival of held) this.#deliver(arrival)
+    const delayed = this.#delayed
+    this.#delayed = []
+    for (const arrival of delayed) this.#deliver(arrival)
   }
 
   #deliver(arrival: () => void): void {
     if (this.#isDead) return
-    if (this.#isPaused) this.#held.push(arrival)
+    if (this.#isPaused) this.#delayed.push(arrival)
     else arrival()
   }
 
-  /** Wrong by minutes, running too fast or too slow. */
+  /** A clock that is wrong by minutes and runs too fast or too slow. */
   #ownClock(): Clock {
     const { timeline, chance } = this.#context
     const offsetMs = chance.between(-600_000, 600_000)
@@ -104,8 +104,8 @@ export interface NodeContext {
   readonly timeline: Timeline
   readonly chance: Chance
   readonly store: Store
-  /** The process's own view of the store, perhaps with a bug in it. */
-  plant(store: Store, node: Node): Store
+  /** Adds the planted bug, if there is one, to the store as this process sees it. */
+  withBug(store: Store, node: Node): Store
   readonly release: number
   readonly hooks?: Hooks
   codeFor(node: Node): { tasks: readonly AnyTask[]; schedules: readonly DeclaredSchedule[] }

@@ -2,7 +2,7 @@ import type { FirePlan } from "../../src/core/plan.ts"
 import type { Store } from "../../src/store/store.ts"
 import type { Observer } from "./observer.ts"
 
-/** The store with the observer before it. One operation at a time, so that what is seen is what took effect. */
+/** The store with an observer in front. Operations run one at a time, so the observer sees them in the order of their effect. */
 export function observed(store: Store, observer: Observer): Store {
   let last: Promise<unknown> = Promise.resolve()
   const inOrder = <T>(operation: () => Promise<T>): Promise<T> => {
@@ -17,7 +17,7 @@ export function observed(store: Store, observer: Observer): Store {
         const now = await store.now()
         const swap = await store.putSchedule(schedule, ifVersion)
         if (swap.outcome === "done") observer.onPut(schedule, ifVersion, swap.version, now)
-        else if (ifVersion !== null) observer.findings.note("edit raced")
+        else if (ifVersion !== null) observer.findings.note("edit lost a race")
         return swap
       }),
     dueSchedules: async (request) => {
@@ -61,7 +61,8 @@ export function observed(store: Store, observer: Observer): Store {
         const answer = await store.heartbeat(beat)
         const gone = new Set(answer.gone.map(({ runId, attempt }) => `${runId} ${attempt}`))
         for (const { runId, attempt, leaseMs } of beat.held) {
-          if (!gone.has(`${runId} ${attempt}`)) observer.runs.onBeat(runId, attempt, answer.now + leaseMs)
+          if (!gone.has(`${runId} ${attempt}`))
+            observer.runs.onHeartbeat(runId, attempt, answer.now + leaseMs)
         }
         return answer
       }),
@@ -77,7 +78,7 @@ export function observed(store: Store, observer: Observer): Store {
   }
 }
 
-/** By somebody, and not because it is finished. */
+/** Whether a person deleted the schedule. A schedule is also deleted when it is finished. */
 function isDeletion({ progress, entry, runs }: FirePlan): boolean {
   return progress === null && entry !== undefined && runs.length === 0
 }

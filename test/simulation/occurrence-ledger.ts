@@ -1,22 +1,22 @@
 import type { Instant } from "../../src/core/instant.ts"
 import { isRange, type NewRun } from "../../src/core/run.ts"
 
-/** The observer's own record of what became of each occurrence. Unlike the store's, it forgets nothing. */
+/** The observer's own record of each occurrence. Unlike the store's, it is never pruned. */
 export class OccurrenceLedger {
-  readonly #own = new Map<string, Map<Instant, Kept>>()
-  readonly #ranges = new Map<string, Kept[]>()
+  readonly #own = new Map<string, Map<Instant, Entry>>()
+  readonly #ranges = new Map<string, Entry[]>()
 
-  /** Only what the store says it created. */
+  /** Adds a run that the store says it created. */
   add(run: NewRun, now: Instant): void {
     const { scheduleId, scheduledFor } = run
-    if (scheduleId === null || scheduledFor === null || isBesides(run)) return
-    const kept = { id: run.id, at: now, from: run.missed?.from ?? scheduledFor, until: scheduledFor }
-    if (isRange(run)) this.#rangesOf(scheduleId).push(kept)
-    else this.#ownOf(scheduleId).set(scheduledFor, kept)
+    if (scheduleId === null || scheduledFor === null || isOutsideTimetable(run)) return
+    const entry = { id: run.id, at: now, from: run.missed?.from ?? scheduledFor, until: scheduledFor }
+    if (isRange(run)) this.#rangesOf(scheduleId).push(entry)
+    else this.#ownOf(scheduleId).set(scheduledFor, entry)
   }
 
-  /** The records that stand for an occurrence: its own, or else the ranges it lies in. */
-  standingFor(scheduleId: string, at: Instant): readonly string[] {
+  /** The records of an occurrence: its own record, or else the ranges that contain it. */
+  recordsFor(scheduleId: string, at: Instant): readonly string[] {
     const own = this.#ownOf(scheduleId).get(at)
     if (own !== undefined) return [own.id]
     const ranges = this.#rangesOf(scheduleId).filter(({ from, until }) => from <= at && at <= until)
@@ -32,28 +32,28 @@ export class OccurrenceLedger {
       .map(({ id }) => id)
   }
 
-  #ownOf(scheduleId: string): Map<Instant, Kept> {
-    const known = this.#own.get(scheduleId) ?? new Map<Instant, Kept>()
+  #ownOf(scheduleId: string): Map<Instant, Entry> {
+    const known = this.#own.get(scheduleId) ?? new Map<Instant, Entry>()
     this.#own.set(scheduleId, known)
     return known
   }
 
-  #rangesOf(scheduleId: string): Kept[] {
+  #rangesOf(scheduleId: string): Entry[] {
     const known = this.#ranges.get(scheduleId) ?? []
     this.#ranges.set(scheduleId, known)
     return known
   }
 }
 
-interface Kept {
+interface Entry {
   readonly id: string
-  /** When it was recorded, by the store's clock. */
+  /** The time of the record, by the store's clock. */
   readonly at: Instant
   readonly from: Instant
   readonly until: Instant
 }
 
-/** Runs of backfills and by hand stand for no occurrence. */
-function isBesides({ triggeredBy }: NewRun): boolean {
+/** Backfilled, manual and enqueued runs are not records of occurrences. */
+function isOutsideTimetable({ triggeredBy }: NewRun): boolean {
   return triggeredBy === "backfill" || triggeredBy === "manual" || triggeredBy === "api"
 }

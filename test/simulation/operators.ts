@@ -4,8 +4,8 @@ import type { Scheduler } from "../../src/scheduler/scheduler.ts"
 import type { Chance } from "./chance.ts"
 import { BY_HAND, SCHEDULE_IDS } from "./code.ts"
 
-/** People who step in at any moment. What is refused is refused; what can't be reached is tried another day. */
-export async function stepIn(
+/** One random step of an operator. Refusals and simulated faults are expected and ignored. */
+export async function operatorStep(
   scheduler: Scheduler,
   chance: Chance,
   now: number,
@@ -34,14 +34,14 @@ export async function stepIn(
       if (schedule === null) return
       const cron = chance.pick(["* * * * *", "*/2 * * * *", "*/5 * * * *", "7 * * * *"])
       const rewritten = chance.pick([{ cron }, { jitter: "3m" as const }])
-      const changes = chance.isLucky(0.8) ? { payload: { edited: now } } : rewritten
+      const changes = chance.happens(0.8) ? { payload: { edited: now } } : rewritten
       await schedules.update(id, changes, { ifRevision: schedule.revision })
     },
-    async makeAgain() {
-      const made = chance.pick(["strict", "replaced"])
-      if (chance.isLucky(0.5)) await schedules.reschedule(made, now + chance.between(10, 45) * MINUTE)
-      await schedules.delete(made)
-      await schedules.create(made, BY_HAND[made]!(now))
+    async recreate() {
+      const recreated = chance.pick(["strict", "replaced"])
+      if (chance.happens(0.5)) await schedules.reschedule(recreated, now + chance.between(10, 45) * MINUTE)
+      await schedules.delete(recreated)
+      await schedules.create(recreated, BY_HAND[recreated]!(now))
     },
     async backfill() {
       const plan = await schedules.planBackfill(id, {
@@ -71,7 +71,7 @@ export async function stepIn(
         key: `k${chance.between(1, 3)}`,
       }),
   }
-  const step = chance.isLucky(0.25) ? "edit" : chance.pick(Object.keys(steps))
+  const step = chance.happens(0.25) ? "edit" : chance.pick(Object.keys(steps))
   try {
     await steps[step]!()
     note(`operator: ${step}`)

@@ -3,8 +3,8 @@ import type { Schedule, ScheduleDefinition } from "../../src/core/schedule.ts"
 import type { Trigger } from "../../src/core/timetable.ts"
 
 /**
- * When schedules are due, by arithmetic that shares nothing with the product: intervals by division, cron by trying every
- * minute of the simulated days. Only the forms that the simulation uses are understood.
+ * The occurrences of a schedule, computed without code of the product: intervals by division, cron by trying every minute of the
+ * simulated days. Only the forms that the simulation uses are supported.
  */
 export function expectedOccurrences(
   definition: ScheduleDefinition & { createdAt: Instant },
@@ -21,7 +21,7 @@ export function expectedOccurrences(
     .sort((a, b) => a - b)
 }
 
-/** Whether the schedule, as it is stored, may fire this occurrence. */
+/** Whether the stored schedule may fire this occurrence. */
 export function isOwed(known: Schedule, at: Instant, now: Instant): boolean {
   if (!known.enabled || (known.paused !== null && (known.paused.until ?? now + 1) > now)) return false
   const override = known.overrides.find(({ scheduledFor }) => scheduledFor === at)
@@ -65,7 +65,7 @@ function isFieldMatch(field: string, value: number): boolean {
 
 export const NIGHTLY_IN_BERLIN = "30 2 * * *"
 
-/** From the calendar on the wall: winter time is UTC+1; on 29 March 2026 02:30 doesn't exist; on 25 October it comes twice. */
+/** Winter time is UTC+1. On 29 March 2026 02:30 doesn't exist, and on 25 October it comes twice. */
 function nightlyInBerlin(after: Instant, until: Instant): readonly Instant[] {
   const spring = Date.UTC(2026, 2, 29)
   const autumn = Date.UTC(2026, 9, 25)

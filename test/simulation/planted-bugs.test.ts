@@ -4,7 +4,10 @@ import { simulate } from "./world.ts"
 
 const SEEDS_MAX = 100
 
-/** Seeds that are known to notice a bug which seed 1 doesn't. A seed that no longer does costs time, nothing else: `scripts/simulation-seeds.ts` finds others. */
+/**
+ * Seeds that notice a bug which seed 1 doesn't notice. A seed that no longer notices its bug only costs time.
+ * `scripts/simulation-seeds.ts` finds others.
+ */
 const NOTICED_BY: Readonly<Record<string, number>> = {
   M2: 18,
   M7: 10,

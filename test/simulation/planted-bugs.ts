@@ -4,13 +4,13 @@ import { type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
 import { isRange, type Run, type RunChange } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { DueSchedules, Store } from "../../src/store/store.ts"
-import type { Planted, WorldClock } from "./world.ts"
+import type { PlantedBug, WorldClock } from "./world.ts"
 
 /**
- * Bugs that schedulers have shipped, planted one at a time. The simulation must notice each, or it proves nothing.
- * A bug in the engine is planted as what a process with that bug would send to the store, or make of its answers.
+ * Bugs that schedulers have shipped, planted one at a time. If the simulation missed one, its success would prove nothing.
+ * A bug of the engine is planted by changing the requests that a process sends to the store, or the replies that it gets.
  */
-export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
+export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   "M1 no unique key: an occurrence can be created again": {
     inStore: (store) => ({
       ...store,
@@ -33,14 +33,14 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
         Promise.all(
           changes.map(async (change) => {
             const [run] = await find(store, change.runId)
-            // Guarded by the state alone: a worker that stalled matches the run of the one that took over.
-            const guess = run?.state === change.ifState ? { ...change, ifAttempt: run.attempt } : change
-            return (await store.transition([guess]))[0]!
+            // Only the state is compared, so a stalled worker matches the run of the worker that took over.
+            const unfenced = run?.state === change.ifState ? { ...change, ifAttempt: run.attempt } : change
+            return (await store.transition([unfenced]))[0]!
           }),
         ),
     }),
   },
-  "M3 next time from the process's own clock": {
+  "M3 next time computed from the process's own clock": {
     inProcess: (store, node) => ({
       ...store,
       dueSchedules: async (request) => {
@@ -49,23 +49,23 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
-  "M4 lease judged by the claimer's clock": {
+  "M4 end of a lease decided by the claimer's clock": {
     inStore: (store, world) => {
       const stolenBefore = new Set<string>()
       return {
         ...store,
         claim: async (request) => {
-          // Half of the processes are minutes ahead: to them, every lease has ended.
+          // Half of the processes are minutes ahead. By their clocks every lease has ended.
           const claimed = await store.claim(request)
           const running = claimed.runs.length > 0 ? [] : await takeRunning(store, request.workerId, world)
-          // Once each: a worker that hears at once that the run isn't its own would ask for ever, and time would stand still.
+          // Each run is stolen once. A worker that is refused at once would claim without end, and time would not pass.
           const stolen = running.filter(({ id }) => !stolenBefore.has(id) && stolenBefore.add(id))
           return { ...claimed, runs: [...claimed.runs, ...stolen] }
         },
       }
     },
   },
-  "M5 no catch-up: what is late is forgotten": {
+  "M5 no catch-up: late occurrences are dropped": {
     inProcess: (store) =>
       withPlans(store, (plan) => ({
         ...plan,
@@ -120,7 +120,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
           : { ...plan, progress: { ...plan.progress, coveredUntil: plan.progress.coveredUntil! + HOUR } },
       ),
   },
-  "M11 an edit drops the occurrence that jitter holds back": {
+  "M11 an edit drops the occurrence that jitter delays": {
     inStore: (store, world) => ({
       ...store,
       fire: (plans) => {
@@ -156,10 +156,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       }
     },
   },
-  "M14 fires when a timer rings early": {
+  "M14 a schedule is fired when a timer ends early": {
     inProcess: (store) => ({ ...store, dueSchedules: ({ limit }) => dueWithin(store, limit, 5 * SECOND) }),
   },
-  "M15 after a sleep every timer is replayed": {
+  "M15 after a sleep every missed timer fires": {
     inProcess: (store) => ({
       ...store,
       dueSchedules: async (request) => {
@@ -191,7 +191,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
     inProcess: (store) =>
       withPlans(store, (plan) => ({ ...plan, runs: plan.runs.filter((run) => run.state === "pending") })),
   },
-  "M18 a claim that was thought to have failed is performed again": {
+  "M18 the run of a claim that seemed to fail is performed again": {
     inStore: (store) => {
       let last: readonly Run[] = []
       return {
@@ -217,7 +217,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
-  "M20 a pause is ignored by what was read before it": {
+  "M20 a plan made from a read before a pause ignores the pause": {
     inStore: (store) => ({
       ...store,
       fire: async (plans) => {
@@ -230,7 +230,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
-  "M21 a range has the id of its last occurrence, and a run that was fired from memory takes its place": {
+  "M21 a range has the id of its last occurrence, so a run fired from memory replaces it": {
     inProcess: (store) => ({
       ...withPlans(store, (plan) => ({
         ...plan,
@@ -241,10 +241,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       ...withoutRecords(store),
     }),
   },
-  "M22 a range counts what was fired from memory": {
+  "M22 a range counts occurrences that were fired from memory": {
     inProcess: (store) => ({ ...store, ...withoutRecords(store) }),
   },
-  "M23 a process that fires from memory records what it is too late for": {
+  "M23 a process that fires from memory records late occurrences as skipped": {
     inProcess: (store) => ({
       ...store,
       enqueue: async (runs) => {
@@ -261,10 +261,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
-  "M24 a pause takes what was missed before it": {
+  "M24 occurrences missed before a pause are recorded as paused": {
     inProcess: (store) => withPlans(store, pausedFromTheStart),
   },
-  "M25 a claim that reached no worker costs a life": {
+  "M25 a claim whose reply reached no worker counts as a lost attempt": {
     inStore: (store) => ({
       ...store,
       claim: async (request) => {
@@ -275,19 +275,19 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
-  "M26 a worker gives up confirmed attempts that it didn't begin, and tells nobody": {
+  "M26 a worker drops confirmed attempts that it didn't begin, without releasing them": {
     inProcess: (store) => ({
       ...store,
       transition: async (changes) => {
-        const isTold = ({ outcome, reason }: RunChange) => outcome !== "released" || reason === LOST
-        const answers = [...(await store.transition(changes.filter(isTold)))]
+        const isSent = ({ outcome, reason }: RunChange) => outcome !== "released" || reason === LOST
+        const answers = [...(await store.transition(changes.filter(isSent)))]
         return changes.map((change) =>
-          isTold(change) ? answers.shift()! : { outcome: "stale", state: "running", attempt: 0 },
+          isSent(change) ? answers.shift()! : { outcome: "stale", state: "running", attempt: 0 },
         )
       },
     }),
   },
-  "M27 declared schedules are read only at the poll": {
+  "M27 declared schedules are read only once per poll interval": {
     inProcess: (store, node) => {
       let readAt = Number.NEGATIVE_INFINITY
       let last: readonly Schedule[] = []
@@ -303,7 +303,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       }
     },
   },
-  "M28 what a reschedule passes over is never recorded": {
+  "M28 occurrences that a reschedule passes over are never recorded": {
     inProcess: (store) =>
       withPlans(store, (plan) => ({
         ...plan,
@@ -312,10 +312,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
   },
 }
 
-/** The reason of a run that is failed because it has cost too many workers. */
+/** The reason of a run that failed because it cost too many workers. */
 const LOST = "lost"
 
-/** What comes before a record of a pause becomes part of it. */
+/** Makes the records before the record of a pause part of it. */
 function pausedFromTheStart(plan: FirePlan): FirePlan {
   const last = plan.runs.findLastIndex((run) => run.reason === "paused")
   if (last <= 0) return plan
@@ -326,7 +326,7 @@ function pausedFromTheStart(plan: FirePlan): FirePlan {
   return { ...plan, runs: [range, ...plan.runs.slice(last + 1)] }
 }
 
-/** Nobody learns which occurrences have a record already. */
+/** Looking up recorded occurrences finds nothing. */
 function withoutRecords(store: Store): Pick<Store, "findRuns"> {
   return { findRuns: async (filter, page) => (page.from === undefined ? store.findRuns(filter, page) : []) }
 }
@@ -347,7 +347,7 @@ async function nothingDue(store: Store) {
   return { now: await store.now(), due: [], nextDueAt: null, nextDueCount: 0 }
 }
 
-/** Gives out what another worker holds, as a claim by a fast clock would. */
+/** Returns a run of another worker as if its lease had ended, as a claim by a fast clock would. */
 async function takeRunning(store: Store, workerId: string, world: WorldClock): Promise<readonly Run[]> {
   const page = { orderBy: "createdAt", after: null, limit: 1 } as const
   const [newest] = await store.findRuns({ states: ["running"] }, page)
@@ -364,7 +364,7 @@ async function takeRunning(store: Store, workerId: string, world: WorldClock): P
   ]
 }
 
-/** Schedules due in a moment are taken for due. */
+/** Schedules that are due within `earlyMs` are returned as due. */
 async function dueWithin(store: Store, limit: number, earlyMs: number): Promise<DueSchedules> {
   const read = await store.dueSchedules({ limit })
   const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })

@@ -12,13 +12,13 @@ import {
 import { type Findings, iso } from "./findings.ts"
 import type { Troubles } from "./troubles.ts"
 
-/** Watches runs: who was given which attempt, who performed it, and how it ended. */
+/** Observes runs: which worker was given which attempt, whether it was performed, and how it ended. */
 export class RunObserver {
-  readonly #runs = new Map<string, Known>()
-  readonly #unfinished = new Map<string, Known>()
+  readonly #runs = new Map<string, KnownRun>()
+  readonly #unfinished = new Map<string, KnownRun>()
   readonly #everCreated = new Set<string>()
   readonly #started = new Set<string>()
-  /** Attempts that were confirmed and not begun, while something kept their worker from giving them back: these count, too. */
+  /** Attempts that were confirmed but didn't begin, and that a fault kept from being released. They count as lost too. */
   readonly #cutOff = new Set<string>()
   readonly #findings: Findings
   readonly #options: ObserverOptions
@@ -37,10 +37,10 @@ export class RunObserver {
     this.#everCreated.add(run.id)
     const dueAt = firstClaimableAt(run, now)
     const { task, concurrencyKey, concurrencyLimit, liveKey } = run
-    const rival =
+    const sharing =
       liveKey === null ? undefined : [...this.#unfinished.values()].find((other) => other.liveKey === liveKey)
-    if (rival !== undefined && run.state === "pending")
-      this.#findings.violate("I1", `${run.id} shares a live key with ${rival.id}`)
+    if (sharing !== undefined && run.state === "pending")
+      this.#findings.violate("I1", `${run.id} shares a live key with ${sharing.id}`)
     const known = {
       id: run.id,
       task,
@@ -52,7 +52,7 @@ export class RunObserver {
       scheduledFor: run.scheduledFor,
     }
     const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "" }
-    this.#keep({ ...known, ...untried, isConfirmed: false, claimedAt: 0, state: run.state })
+    this.#set({ ...known, ...untried, isConfirmed: false, claimedAt: 0, state: run.state })
   }
 
   onClaim(run: Run, now: Instant): void {
@@ -66,9 +66,9 @@ export class RunObserver {
       this.#findings.violate("I4", `${run.id} went from attempt ${known.attempt} to ${run.attempt}`)
     if (isFinished(known.state))
       this.#findings.violate("I7", `${run.id} was claimed although it is ${known.state}`)
-    // One that is taken over had its time: the store's clock may have been set back since.
+    // A run that is taken over was due before. The store's clock may have been set back since then.
     if (known.state === "pending" && now < known.dueAt)
-      this.#findings.violate("I8", `${run.id} was given out ${known.dueAt - now} ms early`)
+      this.#findings.violate("I8", `${run.id} was claimed ${known.dueAt - now} ms early`)
     const dueAt = known.state === "running" ? known.leaseEndsAt : known.dueAt
     if (run.dueAt !== dueAt)
       this.#findings.violate("I8", `${run.id} was due at ${dueAt}, not at ${run.dueAt}`)
@@ -80,15 +80,18 @@ export class RunObserver {
         )
       this.#findings.note("taken over")
       if (this.#options.isCalm)
-        this.#findings.violate("I6", `${run.id} was taken from ${known.workerId}, which was well`)
+        this.#findings.violate("I6", `${run.id} was taken from ${known.workerId}, which had no fault`)
       if (run.lost !== known.lost + (known.isConfirmed ? 1 : 0))
-        this.#findings.violate("I12", `${run.id} lost ${known.lost} workers, and ${run.lost} are counted`)
-      if (!known.isConfirmed) this.#findings.note("taken over before it was begun")
+        this.#findings.violate(
+          "I12",
+          `${run.id} had lost ${known.lost} workers before, and now counts ${run.lost}`,
+        )
+      if (!known.isConfirmed) this.#findings.note("taken over before it began")
       else this.#checkBegun(known)
     }
     if (run.failures !== known.failures)
       this.#findings.violate("I12", `${run.id} has ${run.failures} failures; ${known.failures} were stored`)
-    this.#keep({
+    this.#set({
       ...known,
       state: "running",
       attempt: run.attempt,
@@ -102,8 +105,8 @@ export class RunObserver {
     this.#checkConcurrency(run)
   }
 
-  /** I12: an attempt counts as lost only if it was begun, or something happened to its worker. */
-  #checkBegun({ id, attempt, claimedAt, workerId }: Known): void {
+  /** I12: an attempt counts as lost only if it began, or if a fault hit a process since its claim. */
+  #checkBegun({ id, attempt, claimedAt, workerId }: KnownRun): void {
     const { troubles } = this.#options
     if (this.#started.has(`${id} ${attempt}`)) return
     if (!troubles.wereNone(claimedAt, troubles.now)) this.#cutOff.add(`${id} ${attempt}`)
@@ -119,96 +122,99 @@ export class RunObserver {
       this.#findings.violate("Serial", `${running.length} runs of ${run.concurrencyKey} are running`)
   }
 
-  onBeat(runId: string, attempt: number, leaseEndsAt: Instant): void {
+  onHeartbeat(runId: string, attempt: number, leaseEndsAt: Instant): void {
     const known = this.#runs.get(runId)
     if (known === undefined || known.attempt !== attempt || known.state !== "running") {
-      this.#findings.violate("I5", `a heartbeat kept ${runId} for attempt ${attempt}, which had passed`)
+      this.#findings.violate(
+        "I5",
+        `a heartbeat extended the lease of ${runId} for the outdated attempt ${attempt}`,
+      )
       return
     }
-    this.#keep({ ...known, leaseEndsAt, isConfirmed: true })
+    this.#set({ ...known, leaseEndsAt, isConfirmed: true })
   }
 
   onTransition(change: RunChange, outcome: string, now: Instant): void {
     const known = this.#runs.get(change.runId)
     this.#findings.mix(`transition ${change.runId} ${change.state} ${outcome}`)
     if (outcome !== "done") {
-      if (change.outcome === "succeeded") this.#findings.note("zombie refused")
+      if (change.outcome === "succeeded") this.#findings.note("late result refused")
       return
     }
     if (known === undefined || known.attempt !== change.ifAttempt || known.state !== change.ifState) {
-      this.#findings.violate(
-        "I5",
-        `${change.runId} was changed by attempt ${change.ifAttempt}, which had passed`,
-      )
+      this.#findings.violate("I5", `${change.runId} was changed by the outdated attempt ${change.ifAttempt}`)
       return
     }
     if (isFinished(known.state) && !isRetry(known.state, change))
       this.#findings.violate("I7", `${known.id} was ${known.state} and became ${change.state}`)
     if (change.outcome === "failed" && change.failures !== known.failures + 1)
-      this.#findings.violate("I12", `${known.id} forgot a failure`)
+      this.#findings.violate("I12", `${known.id} did not count a failure`)
     if (change.failures > this.#options.attemptsAllowed(known.task))
       this.#findings.violate("I12", `${known.id} failed ${change.failures} times`)
     if (isGivenUp(change)) this.#onGivenUp(known)
     else if (change.outcome === "released") {
       this.#findings.note("released")
       if (known.isConfirmed && !this.#started.has(`${known.id} ${known.attempt}`))
-        this.#findings.note("given back unbegun")
+        this.#findings.note("released before it began")
     }
     if (change.state === "cancelled")
       this.#findings.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
     const { state, failures, lost } = change
-    this.#keep({ ...known, state, failures, lost, dueAt, waitsSince: Math.max(now, dueAt) })
+    this.#set({ ...known, state, failures, lost, dueAt, waitsSince: Math.max(now, dueAt) })
   }
 
-  /** I12: of the first attempt alone it isn't known whether it was begun. */
-  #onGivenUp({ id, attempt }: Known): void {
+  /** I12: only for the first attempt it isn't known whether it began. */
+  #onGivenUp({ id, attempt }: KnownRun): void {
     this.#findings.note("given up as lost")
     const numbers = Array.from({ length: attempt }, (_, index) => index + 1)
     const keys = numbers.map((number) => `${id} ${number}`)
     const counted = keys.filter((key) => this.#started.has(key) || this.#cutOff.has(key)).length
     if (counted < LOST_MAX - 1)
-      this.#findings.violate("I12", `${id} was given up after ${counted} attempts that were begun or cut off`)
+      this.#findings.violate(
+        "I12",
+        `${id} was given up after only ${counted} attempts that began or were cut off`,
+      )
   }
 
-  #keep(run: Known): void {
+  #set(run: KnownRun): void {
     this.#runs.set(run.id, run)
     if (isFinished(run.state)) this.#unfinished.delete(run.id)
     else this.#unfinished.set(run.id, run)
   }
 
-  /** I3: an execution has a grant, and a grant at most one execution. */
+  /** I3: each performed attempt was claimed, and is performed at most once. */
   onStart(runId: string, attempt: number): void {
     const key = `${runId} ${attempt}`
     if (this.#started.has(key)) this.#findings.violate("I3", `${key} was performed twice`)
     this.#started.add(key)
     const known = this.#runs.get(runId)
-    // What was taken over meanwhile was given out with fewer.
+    // An attempt that was taken over since was claimed with fewer lost workers.
     if (known?.attempt === attempt && known.lost >= LOST_MAX)
       this.#findings.violate("I12", `${key} was performed after it had cost ${LOST_MAX} workers`)
     if ((known?.attempt ?? 0) < attempt)
-      this.#findings.violate("I3", `${key} was performed but never given out`)
+      this.#findings.violate("I3", `${key} was performed but never claimed`)
   }
 
-  /** I10: after the last fault and some quiet, nothing is overdue and nobody holds what they lost. */
+  /** I10: some time after the last fault, nothing is overdue and no run is without a lease. */
   onEnd(now: Instant, toleranceMs: number): void {
     for (const run of this.#unfinished.values()) {
       if (run.state === "running" && run.leaseEndsAt < now - toleranceMs)
         this.#findings.violate("I10", `${run.id} runs without a lease`)
       if (run.state === "pending" && run.waitsSince < now - 6 * toleranceMs && run.concurrencyKey === null)
-        this.#findings.violate("I10", `${run.id} waits since ${iso(run.waitsSince)}`)
+        this.#findings.violate("I10", `${run.id} has been waiting since ${iso(run.waitsSince)}`)
     }
   }
 }
 
 export interface ObserverOptions {
   attemptsAllowed(task: string): number
-  /** Nothing goes wrong in this world: a lease can't be lost. */
+  /** The simulation has no faults, so no lease may be lost. */
   readonly isCalm: boolean
   readonly troubles: Troubles
 }
 
-interface Known {
+interface KnownRun {
   readonly id: string
   readonly task: string
   readonly state: RunState
@@ -219,14 +225,14 @@ interface Known {
   readonly concurrencyKey: string | null
   readonly concurrencyLimit: number | null
   readonly dueAt: Instant
-  /** A run can be due since before it was stored or given back. */
+  /** The later of the due time and the time at which the run was stored or released. */
   readonly waitsSince: Instant
   readonly scheduledFor: Instant | null
   readonly leaseEndsAt: Instant
   readonly workerId: string
-  /** Whether a heartbeat has told of the newest attempt. */
+  /** Whether a heartbeat has confirmed the newest attempt. */
   readonly isConfirmed: boolean
-  /** By the simulation's own time. */
+  /** By the time of the simulation, not of the store. */
   readonly claimedAt: Instant
 }
 

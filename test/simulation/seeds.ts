@@ -2,16 +2,16 @@ import { expect, test } from "vitest"
 import { SITUATIONS } from "./situations.ts"
 import { simulate } from "./world.ts"
 
-/** `BELFRY_SEED=17` replays one day; `BELFRY_SEEDS=2000` simulates more of them. */
+/** `BELFRY_SEED=17` replays one day. `BELFRY_SEEDS=2000` simulates more days. */
 const ONLY = Number(process.env["BELFRY_SEED"] ?? 0)
 const COUNT = Number(process.env["BELFRY_SEEDS"] ?? 600)
 
-/** Simulates every `of`-th seed from `first` on: test files run side by side, one shard each. */
+/** Simulates every `of`-th seed from `first` on. Test files run in parallel, one shard each. */
 export function simulateShard(first: number, of: number): void {
   const seeds =
     ONLY > 0 ? [ONLY] : Array.from({ length: Math.floor(COUNT / of) }, (_, index) => first + index * of)
 
-  test(`${seeds.length} days of a team's processes keep every invariant (seeds ${first}, ${first + of}, …)`, async () => {
+  test(`the invariants hold on ${seeds.length} simulated days (seeds ${first}, ${first + of}, …)`, async () => {
     const seen = new Map<string, number>()
     for (const seed of seeds) {
       for (const situation of await keepsInvariants(seed)) seen.set(situation, (seen.get(situation) ?? 0) + 1)
@@ -21,11 +21,11 @@ export function simulateShard(first: number, of: number): void {
     const rare = SITUATIONS.filter(
       (situation) => (seen.get(situation) ?? 0) < Math.max(1, seeds.length / 100),
     )
-    expect(rare, "situations that the seeds hardly ever get into").toEqual([])
+    expect(rare, "situations that occur on less than 1% of the days").toEqual([])
   })
 }
 
-/** Simulates one day; returns the situations it got into. */
+/** Simulates one day and returns the situations that occurred. */
 export async function keepsInvariants(seed: number): Promise<readonly string[]> {
   const { violations, situations } = await simulate(seed)
   const replay = `BELFRY_SEED=${seed} npx vitest run --project long test/simulation/seeds-1`

@@ -1,13 +1,13 @@
 /**
- * Situations that a simulation must get into, or it has shown nothing about them. Of the long suite's seeds each must come up in
- * one of a hundred; the quick suite goes on until each has come up.
+ * Situations that must occur, because a simulation proves nothing about a situation that doesn't. In the long suite each must
+ * occur on 1% of the days. The quick suite simulates further days until each has occurred.
  */
 export const SITUATIONS = [
-  "zombie refused",
+  "late result refused",
   "taken over",
-  "taken over before it was begun",
+  "taken over before it began",
   "given up as lost",
-  "given back unbegun",
+  "released before it began",
   "heartbeats slow",
   "heartbeats too slow",
   "killed while performing",
@@ -17,7 +17,7 @@ export const SITUATIONS = [
   "released",
   "race lost",
   "fired ahead",
-  "edit raced",
+  "edit lost a race",
   "edited",
   "caught up",
   "skipped: coalesced",
@@ -42,7 +42,7 @@ export const SITUATIONS = [
   "reply lost: heartbeat",
   "operator: reschedule",
   "operator: move",
-  "operator: makeAgain",
+  "operator: recreate",
   "operator: backfill",
   "operator: retry",
 ]

@@ -1,6 +1,6 @@
 import type { Instant } from "../../src/core/instant.ts"
 
-/** When something kept a process from hearing of the store, or from going on, by the simulation's own time. */
+/** The periods in which a fault kept a process from running or from reaching the store, by the time of the simulation. */
 export class Troubles {
   readonly #now: () => Instant
   readonly #spans: { readonly from: Instant; readonly until: Instant }[] = []
@@ -17,7 +17,7 @@ export class Troubles {
     this.#spans.push({ from: this.now, until: this.now + durationMs })
   }
 
-  /** Whether every process was well, and in touch with the store, from one instant to another. */
+  /** Whether every process was running and could reach the store from one instant to another. */
   wereNone(from: Instant, until: Instant): boolean {
     return this.#spans.every((span) => span.until < from || span.from > until)
   }

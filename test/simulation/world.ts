@@ -7,15 +7,15 @@ import { Timeline } from "../../src/testing/timeline.ts"
 import { type Chance, chanceOf } from "./chance.ts"
 import { ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
 import { FAULTS, type Fault, type FaultContext } from "./faults.ts"
-import { CALM, linkTo, type Weather } from "./link.ts"
+import { type Connection, HEALTHY, linkTo } from "./link.ts"
 import { Node } from "./node.ts"
 import { observed } from "./observed.ts"
 import { Observer } from "./observer.ts"
-import { stepIn } from "./operators.ts"
+import { operatorStep } from "./operators.ts"
 import { Troubles } from "./troubles.ts"
 
-/** Where a bug may be planted: in the store itself, or in what every process sends to it and makes of its answers. */
-export interface Planted {
+/** A bug in the store itself, or in the requests and replies between every process and the store. */
+export interface PlantedBug {
   inStore?(store: Store, world: WorldClock): Store
   inProcess?(store: Store, node: Node): Store
 }
@@ -36,10 +36,10 @@ export function isCalm(seed: number): boolean {
   return seed % 10 === 0
 }
 
-/** More than this in one instant is a loop that never sleeps. */
+/** More turns than this at one instant mean that a loop runs without pause. */
 const TURNS_MAX = 1_000
 
-/** Days on which something is the matter with the clocks, and days on which nothing is. */
+/** Days before clock changes and at the end of a year, and an ordinary day. */
 const STARTS = [
   Date.UTC(2026, 2, 28, 12),
   Date.UTC(2026, 9, 24, 12),
@@ -47,15 +47,15 @@ const STARTS = [
   Date.UTC(2027, 11, 31, 6),
 ]
 
-/** One day of a team's processes, by one seed: the same seed is the same day, to the last step. */
-export async function simulate(seed: number, planted: Planted = {}): Promise<Outcome> {
+/** Simulates one day. The same seed gives the same day, step by step. */
+export async function simulate(seed: number, planted: PlantedBug = {}): Promise<Outcome> {
   const world = new World(seed, planted)
-  await world.live()
+  await world.run()
   return world.outcome()
 }
 
-/** Takes every few schedules for a burst, which is then fired ahead of its instant. */
-function exaggerating(store: Store): Store {
+/** A store that reports each due schedule as a hundred, so that all schedules are fired ahead. */
+function reportingBursts(store: Store): Store {
   return {
     ...store,
     dueSchedules: async (request) => {
@@ -70,22 +70,22 @@ class World implements WorldClock {
   readonly #chance: Chance
   readonly #startAt: Instant
   readonly #timeline: Timeline
-  /** Every tenth day nothing goes wrong, and then nothing may look as if. */
+  /** Every tenth day has no faults, and no effect of a fault may be seen. */
   readonly #isCalm: boolean
   readonly #troubles: Troubles
   readonly #observer: Observer
   readonly #store: Store
-  readonly #planted: Planted
+  readonly #planted: PlantedBug
   readonly #hasBug: boolean
   readonly #nodes: Node[] = []
-  /** Operators are far away: what they do takes several slow steps, and others come in between. */
-  readonly #operatorWeather: Weather = { ...CALM, isSlow: true }
+  /** The connection of operators is slow, so other processes act between the calls of one step. */
+  readonly #operatorConnection: Connection = { ...HEALTHY, isSlow: true }
   readonly #swarm: readonly Fault[]
   #storeOffsetMs = 0
-  #born = 0
+  #nodeCount = 0
   #crash: unknown = null
 
-  constructor(seed: number, planted: Planted) {
+  constructor(seed: number, planted: PlantedBug) {
     this.#seed = seed
     this.#isCalm = isCalm(seed)
     this.#chance = chanceOf(seed)
@@ -100,10 +100,10 @@ class World implements WorldClock {
       troubles: this.#troubles,
     })
     const memory = createMemoryStore({ now: () => this.storeNow() })
-    const store = seed % 3 === 0 ? exaggerating(memory) : memory
+    const store = seed % 3 === 0 ? reportingBursts(memory) : memory
     this.#store = observed(planted.inStore?.(store, this) ?? store, this.#observer)
-    // Swarm testing: a day on which everything goes wrong hides what goes wrong only when the rest goes right.
-    this.#swarm = this.#isCalm ? [] : FAULTS.filter(() => this.#chance.isLucky(0.5))
+    // Swarm testing: each day has its own kinds of faults, because some bugs show only when no other fault happens.
+    this.#swarm = this.#isCalm ? [] : FAULTS.filter(() => this.#chance.happens(0.5))
   }
 
   storeNow(): Instant {
@@ -116,26 +116,28 @@ class World implements WorldClock {
     return { seed: this.#seed, violations: [...crash, ...violations], situations, hash }
   }
 
-  async live(): Promise<void> {
+  async run(): Promise<void> {
     const count = this.#chance.between(3, 5)
-    for (let index = 0; index < count; index++) this.#bear()
+    for (let index = 0; index < count; index++) this.#startNode()
     const operator = this.#operator()
     await this.#passUntil(this.#startAt + MINUTE)
     this.#watch(createByHand(operator.schedules, this.storeNow()))
     this.#plan(120, DAY, () =>
       this.#watch(
-        stepIn(operator, this.#chance, this.storeNow(), (what) => this.#observer.findings.note(what)),
+        operatorStep(operator, this.#chance, this.storeNow(), (situation) =>
+          this.#observer.findings.note(situation),
+        ),
       ),
     )
-    this.#plan(120, DAY, () => this.#strike())
+    this.#plan(120, DAY, () => this.#causeFault())
     await this.#passUntil(this.#startAt + DAY)
-    this.#heal()
+    this.#endFaults()
     await this.#passUntil(this.#startAt + DAY + HOUR / 2)
     if (!this.#isOver) this.#observer.onEnd(this.storeNow(), 2 * MINUTE)
     for (const node of this.#nodes) node.kill()
   }
 
-  /** Everything due at one instant happens, then whatever follows from it, then time goes on. */
+  /** Performs all timers of one instant and everything that follows from them, then lets time pass. */
   async #passUntil(until: Instant): Promise<void> {
     await turn()
     let at = this.#timeline.nextAt
@@ -144,39 +146,39 @@ class World implements WorldClock {
       while (this.#timeline.nextAt === at) this.#timeline.step(at)
       await turn()
       turns = this.#timeline.nextAt === at ? turns + 1 : 0
-      if (turns > TURNS_MAX) this.#crash = `busy loop: time stands still at ${new Date(at).toISOString()}`
+      if (turns > TURNS_MAX) this.#crash = `busy loop: time doesn't pass at ${new Date(at).toISOString()}`
       at = this.#timeline.nextAt
     }
     this.#timeline.jumpTo(until)
   }
 
-  /** With a bug planted, the first violation is enough; a violation that nobody planted is told with all that follow. */
+  /** With a planted bug the simulation ends at the first violation. Without one, all violations are collected. */
   get #isOver(): boolean {
     return this.#crash !== null || (this.#hasBug && this.#observer.findings.violations.length > 0)
   }
 
-  /** At any time, and half of the times just before a full minute, when most is about to happen. */
+  /** Plans the action at random times, half of them just before a full minute, when most schedules are due. */
   #plan(times: number, spanMs: number, action: () => void): void {
     for (let index = 0; index < times; index++) {
       const delayMs = this.#chance.between(2 * MINUTE, spanMs - 2 * MINUTE)
       const beforeMinute = Math.ceil(delayMs / MINUTE) * MINUTE - this.#chance.between(0, 1_500) - MINUTE
-      this.#timeline.setTimer(this.#chance.isLucky(0.5) ? beforeMinute : delayMs, action)
+      this.#timeline.setTimer(this.#chance.happens(0.5) ? beforeMinute : delayMs, action)
     }
   }
 
-  #bear(): Node {
-    const node = new Node(`node-${++this.#born}`, {
+  #startNode(): Node {
+    const node = new Node(`node-${++this.#nodeCount}`, {
       timeline: this.#timeline,
       chance: this.#chance,
       store: this.#store,
-      plant: (link, self) => this.#planted.inProcess?.(link, self) ?? link,
+      withBug: (link, self) => this.#planted.inProcess?.(link, self) ?? link,
       release: 1,
       note: (situation) => this.#observer.findings.note(situation),
       codeFor: (self) =>
         applicationFor(self, {
           chance: this.#chance,
           observer: this.#observer,
-          kill: (victim) => (this.#isCalm ? undefined : this.#kill(victim)),
+          kill: (target) => (this.#isCalm ? undefined : this.#kill(target)),
         }),
     })
     this.#nodes.push(node)
@@ -184,17 +186,17 @@ class World implements WorldClock {
     return node
   }
 
-  /** Whoever looks after processes starts another in its place. */
+  /** A process supervisor starts another process within 3 minutes. */
   #kill(node: Node): void {
     if (node.isDead) return
     this.#troubles.add(MINUTE)
     node.kill()
     this.#nodes.splice(this.#nodes.indexOf(node), 1)
-    this.#timeline.setTimer(this.#chance.between(0, 3 * MINUTE), () => this.#bear())
+    this.#timeline.setTimer(this.#chance.between(0, 3 * MINUTE), () => this.#startNode())
   }
 
   #operator() {
-    const link = { timeline: this.#timeline, chance: this.#chance, weather: this.#operatorWeather }
+    const link = { timeline: this.#timeline, chance: this.#chance, connection: this.#operatorConnection }
     const store = linkTo(this.#store, { ...link, deliver: (arrival) => arrival(), note: () => undefined })
     let ids = 0
     const clock = {
@@ -207,12 +209,12 @@ class World implements WorldClock {
     return createScheduler({ store, clock, logger: silentLogger })
   }
 
-  #strike(): void {
-    // Nothing to strike on a calm day, nor while every process is dead.
+  #causeFault(): void {
+    // A calm day has no kinds of faults, and a fault needs a living process.
     if (this.#swarm.length > 0 && this.#nodes.length > 0) this.#chance.pick(this.#swarm)(this.#faults())
   }
 
-  /** A simulated fault may refuse an operator; anything else is a bug. */
+  /** Errors by simulated faults are handled before. Any other error is a bug. */
   #watch(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       this.#crash ??= error
@@ -220,15 +222,15 @@ class World implements WorldClock {
   }
 
   #faults(): FaultContext {
-    const everyone = [...this.#nodes.map((node) => node.weather), this.#operatorWeather]
+    const connections = [...this.#nodes.map((node) => node.connection), this.#operatorConnection]
     return {
       chance: this.#chance,
       node: this.#chance.pick(this.#nodes),
-      everyone,
+      connections,
       note: (situation) => this.#observer.findings.note(situation),
       later: (delayMs, action) => void this.#timeline.setTimer(delayMs, action),
       trouble: (durationMs, end) => {
-        // A little longer: who was cut off looks again after seconds.
+        // One minute longer, because a process that was cut off retries only after seconds.
         this.#troubles.add(durationMs + MINUTE)
         this.#timeline.setTimer(durationMs, end)
       },
@@ -238,7 +240,7 @@ class World implements WorldClock {
         this.#troubles.add(MINUTE)
         node.scheduler.stop({ timeout: "30s" }).catch(() => undefined)
         this.#nodes.splice(this.#nodes.indexOf(node), 1)
-        this.#bear()
+        this.#startNode()
       },
       stepStoreClock: (ms) => {
         this.#troubles.add(MINUTE)
@@ -247,9 +249,9 @@ class World implements WorldClock {
     }
   }
 
-  #heal(): void {
-    for (const { weather } of this.#nodes) Object.assign(weather, CALM)
-    Object.assign(this.#operatorWeather, CALM, { isSlow: true })
+  #endFaults(): void {
+    for (const { connection } of this.#nodes) Object.assign(connection, HEALTHY)
+    Object.assign(this.#operatorConnection, HEALTHY, { isSlow: true })
     for (const node of this.#nodes) node.resume()
   }
 }

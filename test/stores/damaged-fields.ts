@@ -18,10 +18,10 @@ import {
   scheduleById,
 } from "../../src/store/laws/steps.ts"
 
-/** A store with a way to write anything into one field of a record past its own door. */
+/** A store, and a function that writes any value into a field of a record directly, without the store's checks. */
 export interface Writable {
   readonly store: Store
-  /** False if the database refuses it. */
+  /** False: the database refuses the value. */
   write(
     kind: "schedule" | "run" | "worker",
     id: string,
@@ -30,10 +30,10 @@ export interface Writable {
   ): Promise<boolean>
 }
 
-/** Deeper than JavaScript can write it again. */
+/** Nested too deeply for `JSON.stringify`. */
 const DEEP = `${"[".repeat(5_000)}${"]".repeat(5_000)}`
 
-/** Where JSON is kept. An instant that is to come, with a reason that is no text. */
+/** For columns of JSON: also pauses and overrides in the future whose reason isn't a text. */
 export const DEEP_DAMAGES: readonly string[] = [
   DEEP,
   `{"at": 1, "until": null, "reason": ${DEEP}, "by": null}`,
@@ -42,7 +42,7 @@ export const DEEP_DAMAGES: readonly string[] = [
   '[{"scheduledFor": 4102444800000, "dueAt": null, "reason": {}, "by": []}]',
 ]
 
-/** What is written: null takes the field away. */
+/** The values that are written. Null removes the field. */
 export const DAMAGES: readonly (string | null)[] = [
   ...["", "x", "null", "[]", "{}", "[null]", "7", "-1", "1e300", "9007199254740993", "-9007199254740993"],
   ...["nan", "inf", "2147483647", ...DEEP_DAMAGES],
@@ -50,8 +50,9 @@ export const DAMAGES: readonly (string | null)[] = [
 ]
 
 /**
- * Law 12, Apart, for each field of a record and each thing that can be in it: the other records are served as if it weren't there.
- * All damages of one field are there at once, each in a record of its own; if that fails, one at a time, to name the culprit.
+ * Law 12, Apart, for each field of a record and each damaged value: the other records work as if the damaged one weren't there.
+ * All damaged values of a field are tested at once, each in a record of its own. If that fails, they are tested one at a time,
+ * to name the value in the error.
  */
 export function damagedFields(
   open: () => Promise<Writable>,
@@ -79,29 +80,31 @@ export function damagedFields(
     }
   }
 
-  test.each(fields.schedule)("whatever is in %s of a schedule, others fire and are listed", (field) =>
-    each(field, async ({ store, count, damage }) => {
-      const due = { nextRunAt: 1, coveredUntil: 0, tags: ["t"], owner: "o" }
-      // Behind by as many minutes as there are since 1970: a plan that looks at each of them takes too long.
-      const eachMinute = { kind: "cron", cron: "* * * * *", dayMatch: "either" } as const
-      const eachHour = { kind: "every", everyMs: 3_600_000, anchor: null } as const
-      // The first is left out: to say when the next is, the timetable has to be read.
-      const skip = { scheduledFor: 60_000, dueAt: null, reason: null, by: null }
-      const often = await createdAll(store, count, { ...due, triggers: [eachMinute], overrides: [skip] })
-      const seldom = await createdAll(store, count, { ...due, triggers: [eachHour] })
-      const bad = [...often, ...seldom]
-      const good = await created(store, aSchedule(due))
-      await damage("schedule", idsOf(often))
-      await damage("schedule", idsOf(seldom))
+  test.each(fields.schedule)(
+    "with any value in %s of a schedule, other schedules fire and are listed",
+    (field) =>
+      each(field, async ({ store, count, damage }) => {
+        const due = { nextRunAt: 1, coveredUntil: 0, tags: ["t"], owner: "o" }
+        // Behind by every minute since 1970: a plan that computes each of them takes too long.
+        const eachMinute = { kind: "cron", cron: "* * * * *", dayMatch: "either" } as const
+        const eachHour = { kind: "every", everyMs: 3_600_000, anchor: null } as const
+        // The first occurrence is skipped: to find the next one, the plan has to read the timetable.
+        const skip = { scheduledFor: 60_000, dueAt: null, reason: null, by: null }
+        const often = await createdAll(store, count, { ...due, triggers: [eachMinute], overrides: [skip] })
+        const seldom = await createdAll(store, count, { ...due, triggers: [eachHour] })
+        const bad = [...often, ...seldom]
+        const good = await created(store, aSchedule(due))
+        await damage("schedule", idsOf(often))
+        await damage("schedule", idsOf(seldom))
 
-      await schedulesAreShown(store, good.id)
-      await firesOnce(store, good.id)
-      await schedulesAreShown(store, good.id)
-      for (const { id } of bad) await isDeleted(store, id)
-    }),
+        await schedulesAreShown(store, good.id)
+        await firesOnce(store, good.id)
+        await schedulesAreShown(store, good.id)
+        for (const { id } of bad) await isDeleted(store, id)
+      }),
   )
 
-  test.each(fields.run)("whatever is in %s of a waiting run, others are given and listed", (field) =>
+  test.each(fields.run)("with any value in %s of a pending run, other runs are given and listed", (field) =>
     each(field, async ({ store, count, damage }) => {
       const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       const good = await enqueued(store, aRun())
@@ -109,42 +112,44 @@ export function damagedFields(
 
       await runsAreShown(store, good.id)
       const given = await allGiven(store)
-      assert.ok(idsOf(given).includes(good.id), "the other is given")
+      assert.ok(idsOf(given).includes(good.id), "the other run is given")
       await areHeldAndEnded(store, given, good.id)
     }),
   )
 
-  test.each(fields.run)("whatever is in %s of a running run, others keep their lease and end", (field) =>
-    each(field, async ({ store, count, damage }) => {
-      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
-      const good = await enqueued(store, aRun())
-      const given = await allGiven(store)
-      await damage("run", idsOf(bad))
+  test.each(fields.run)(
+    "with any value in %s of a running run, other runs keep their lease and end",
+    (field) =>
+      each(field, async ({ store, count, damage }) => {
+        const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
+        const good = await enqueued(store, aRun())
+        const given = await allGiven(store)
+        await damage("run", idsOf(bad))
 
-      const late = await enqueued(store, aRun())
-      await runsAreShown(store, good.id)
-      assert.ok(idsOf(await allGiven(store)).includes(late.id), "another is given")
-      await areHeldAndEnded(store, given, good.id)
-    }),
+        const late = await enqueued(store, aRun())
+        await runsAreShown(store, good.id)
+        assert.ok(idsOf(await allGiven(store)).includes(late.id), "a new run is given")
+        await areHeldAndEnded(store, given, good.id)
+      }),
   )
 
-  test.each(fields.run)("whatever is in %s of a run that a silent worker held, others are given", (field) =>
+  test.each(fields.run)("with any value in %s of a silent worker's run, other runs are given", (field) =>
     each(field, async ({ store, count, damage }) => {
       const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       await store.claim(aClaim({ limit: PAGE, tasks: [{ name: "report", leaseMs: -1 }] }))
       const good = await enqueued(store, aRun())
       await damage("run", idsOf(bad))
 
-      assert.ok(idsOf(await allGiven(store)).includes(good.id), "the other is given")
+      assert.ok(idsOf(await allGiven(store)).includes(good.id), "the other run is given")
       await runsAreShown(store, good.id)
     }),
   )
 
-  test.each(fields.run)("whatever is in %s of a finished run, others are given, and it isn't", (field) =>
+  test.each(fields.run)("with any value in %s of a finished run, only other runs are given", (field) =>
     each(field, async ({ store, count, damage }) => {
       const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
-      // The next one with its live key, as of a schedule with overlap skip.
+      // The next run with its live key, as of a schedule with overlap `skip`.
       const next = await enqueuedAll(
         store,
         bad.map((run) => aRun({ ...run, id: `${run.id}-next` })),
@@ -161,7 +166,7 @@ export function damagedFields(
     }),
   )
 
-  test.each(fields.run)("whatever is in %s of a finished run, others are listed and pruned", (field) =>
+  test.each(fields.run)("with any value in %s of a finished run, other runs are listed and pruned", (field) =>
     each(field, async ({ store, count, damage }) => {
       const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       const good = await enqueued(store, aRun())
@@ -177,7 +182,7 @@ export function damagedFields(
     }),
   )
 
-  test("a finished run that ended at no time is listed after a prune, and goes by one", async () => {
+  test("a finished run without `completedAt` is listed and pruned", async () => {
     const { store, write } = await open()
     const bad = await enqueued(store, aRun({ scheduleId: "s1" }))
     await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
@@ -193,27 +198,29 @@ export function damagedFields(
     )
   })
 
-  test.each(fields.worker)("whatever is in %s of a worker, all are listed, and it beats on", (field) =>
-    each(field, async ({ store, count, damage }) => {
-      const beat = (id: string) => store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: [id] }) }))
-      const bad = Array.from({ length: count }, (_, index) => `bad-${index + 10}`)
-      const all = [...bad, "good"]
-      for (const id of all) await beat(id)
-      await damage("worker", bad)
+  test.each(fields.worker)(
+    "with any value in %s of a worker, all workers are listed, and it can send heartbeats",
+    (field) =>
+      each(field, async ({ store, count, damage }) => {
+        const beat = (id: string) => store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: [id] }) }))
+        const bad = Array.from({ length: count }, (_, index) => `bad-${index + 10}`)
+        const all = [...bad, "good"]
+        for (const id of all) await beat(id)
+        await damage("worker", bad)
 
-      assert.ok((await offeredOf(store, all)).has("good"), "the other's tasks are offered")
-      await store.prune(aPruning({ silentForMs: 600_000 }))
-      for (const id of bad) await beat(id)
-      assert.deepEqual([...(await offeredOf(store, all))].sort(), all)
-    }),
+        assert.ok((await offeredOf(store, all)).has("good"), "the other worker's tasks are offered")
+        await store.prune(aPruning({ silentForMs: 600_000 }))
+        for (const id of bad) await beat(id)
+        assert.deepEqual([...(await offeredOf(store, all))].sort(), all)
+      }),
   )
 }
 
 interface Damaging {
   readonly store: Store
-  /** How many records are to be damaged. */
+  /** How many records will be damaged. */
   readonly count: number
-  /** Writes one of the damages into each record. */
+  /** Writes one damaged value into each record. */
   damage(kind: "schedule" | "run" | "worker", ids: readonly string[]): Promise<void>
 }
 
@@ -238,24 +245,24 @@ function idsOf(records: readonly { readonly id: string }[]): readonly string[] {
   return records.map(({ id }) => id)
 }
 
-/** What the workers offer, all of whom are listed. */
+/** The tasks that workers offer. Asserts that all workers are listed. */
 async function offeredOf(store: Store, all: readonly string[]): Promise<ReadonlySet<string>> {
   const workers = new Workers(store)
   const listed = await workers.list({ afterId: null, limit: PAGE })
-  // Throws where there is no such date.
+  // Throws if an instant is outside the range of dates.
   for (const { startedAt, heartbeatAt } of listed) startedAt.toISOString() + heartbeatAt.toISOString()
   assert.deepEqual(idsOf(listed), all)
   return workers.offeredTasks()
 }
 
-/** More than there are records. */
+/** More than the number of records. */
 const PAGE = 200
 
 const NOTHING = { message: null, details: null }
 
 let keys = 0
 
-/** With something in every field. */
+/** Every field has a value. */
 function richRun(): NewRun {
   const key = `key-${keys++}`
   return aRun({
@@ -277,17 +284,17 @@ async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
   for (const schedule of listed) jsonOf(scheduleView(schedule, new Set(), 0))
   assert.ok(
     listed.some(({ id }) => id === goodId),
-    "the other is listed",
+    "the other schedule is listed",
   )
 }
 
 async function firesOnce(store: Store, goodId: string): Promise<void> {
   const fired: string[] = []
-  for (let look = 0; look < 3; look++) {
+  for (let round = 0; round < 3; round++) {
     const { due, now, nextDueAt } = await store.dueSchedules({ limit: PAGE })
     assert.ok(nextDueAt === null || Number.isSafeInteger(nextDueAt), `the next is due at ${nextDueAt}`)
     const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
-    // A process that read them at the same time plans again, with what is recorded by now.
+    // Another process that read the same schedules plans them again, with the runs recorded by now.
     for (const { schedule, facts } of due) {
       await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
     }
@@ -295,14 +302,14 @@ async function firesOnce(store: Store, goodId: string): Promise<void> {
       ...due.flatMap(({ schedule }, index) => (answers[index]!.outcome === "done" ? [schedule.id] : [])),
     )
   }
-  assert.equal(fired.filter((id) => id === goodId).length, 1, "the other fires once")
+  assert.equal(fired.filter((id) => id === goodId).length, 1, "the other schedule fires once")
   assert.equal((await scheduleById(store, goodId)).lastError, null)
 }
 
 async function isDeleted(store: Store, id: string): Promise<void> {
   const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
   if (schedule === undefined) return
-  assert.equal((await deleteSchedule(store, schedule)).outcome, "done", "it is deleted")
+  assert.equal((await deleteSchedule(store, schedule)).outcome, "done", `schedule ${id} is deleted`)
 }
 
 async function runsAreShown(store: Store, goodId: string | null): Promise<void> {
@@ -316,18 +323,18 @@ async function runsAreShown(store: Store, goodId: string | null): Promise<void> 
   if (goodId === null) return
   assert.ok(
     paged.some(({ id }) => id === goodId),
-    "the other is on a page",
+    "the other run is on a page",
   )
 }
 
-/** As a server or a command line writes it: an instant out of range would fail here. */
+/** As the server and the command line write it. Throws if an instant is out of range. */
 function jsonOf(view: object): string {
   return JSON.stringify(view)
 }
 
 async function allGiven(store: Store): Promise<readonly Run[]> {
   const given: Run[] = []
-  for (let look = 0; look < 3; look++) {
+  for (let round = 0; round < 3; round++) {
     const { runs, nextClaimableAt } = await store.claim(aClaim({ limit: PAGE }))
     assert.ok(nextClaimableAt === null || Number.isFinite(nextClaimableAt), `the next at ${nextClaimableAt}`)
     given.push(...runs)
@@ -337,7 +344,7 @@ async function allGiven(store: Store): Promise<readonly Run[]> {
 
 async function areHeldAndEnded(store: Store, given: readonly Run[], goodId: string): Promise<void> {
   const { gone } = await store.heartbeat(aHeartbeat({ held: given.map((run) => heldRun(run)) }))
-  assert.ok(!gone.some(({ runId }) => runId === goodId), "the other keeps its lease")
+  assert.ok(!gone.some(({ runId }) => runId === goodId), "the other run keeps its lease")
   const answers = await store.transition(given.map((run) => succeed(run, { message: null, details: null })))
   const place = given.findIndex(({ id }) => id === goodId)
   assert.deepEqual(answers[place], { outcome: "done" })

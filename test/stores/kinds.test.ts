@@ -8,7 +8,7 @@ import { systemClock } from "../../src/runtime/clock.ts"
 import { kindOfStore } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 
-test("each store says what it is", () => {
+test("each store has a kind for the log", () => {
   const stores = [
     memory(),
     sqlite(":memory:"),

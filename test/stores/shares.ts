@@ -5,10 +5,10 @@ import { aPlan, aSchedule } from "../../src/store/laws/factories.ts"
 import { created, several, sorted } from "../../src/store/laws/steps.ts"
 
 const idsOf = ({ due }: DueSchedules) => due.map(({ schedule }) => schedule.id)
-/** So far ahead that a share which was just given is still with its reader, however slow the machine is. */
+/** Far enough ahead that a share lasts for its maximum of 500 ms. */
 const AHEAD_MS = 3_600_000
 
-/** What many processes are given that read at the same moment: the same on every store. */
+/** How due schedules are divided among processes that read at the same time. The same for every store. */
 export function proveShares(openStores: (count: number) => Promise<readonly Store[]>): void {
   async function storesWith(count: number, due: number) {
     const stores = await openStores(count)
@@ -17,7 +17,7 @@ export function proveShares(openStores: (count: number) => Promise<readonly Stor
     return { stores, ids }
   }
 
-  test("processes that have never read before are not all given the same schedules", async () => {
+  test("processes that read for the first time at once are given different schedules", async () => {
     const { stores, ids } = await storesWith(12, 200)
 
     const reads = await Promise.all(
@@ -25,14 +25,14 @@ export function proveShares(openStores: (count: number) => Promise<readonly Stor
     )
 
     const given = reads.flatMap(idsOf)
-    assert.ok(given.length >= 1, "somebody is given some")
-    // A share lasts for half a second. On a machine that takes longer for twelve reads, some are given twice.
+    assert.ok(given.length >= 1, "at least one process is given schedules")
+    // A share lasts for 500 ms. On a machine that takes longer for twelve reads, some schedules are given twice.
     const tookMs = Math.max(...reads.map(({ now }) => now)) - Math.min(...reads.map(({ now }) => now))
-    if (tookMs < 500) assert.equal(new Set(given).size, given.length, "none is given twice")
+    if (tookMs < 500) assert.equal(new Set(given).size, given.length, "no schedule is given twice")
     assert.ok(new Set(given).size <= ids.length)
   })
 
-  test("a process is given again what it was given, until it is fired", async () => {
+  test("a process is given its schedules again until they are fired", async () => {
     const { stores, ids } = await storesWith(1, 40)
 
     const first = await stores[0]!.dueSchedules({ limit: 100 })
@@ -45,7 +45,7 @@ export function proveShares(openStores: (count: number) => Promise<readonly Stor
     assert.equal(again.nextDueAt, null)
   })
 
-  test("a process alone is given everything, call by call, and also what another was given and didn't fire", async () => {
+  test("a single process is given all schedules in turn, also those that a dead process was given", async () => {
     const { stores, ids } = await storesWith(2, 60)
     const [alone, dead] = stores as [Store, Store]
     await dead.dueSchedules({ limit: 30 })
@@ -53,8 +53,9 @@ export function proveShares(openStores: (count: number) => Promise<readonly Stor
     const fired = new Set<string>()
     while (fired.size < ids.length) {
       const { due, now, nextDueAt } = await alone.dueSchedules({ limit: 25 })
-      assert.ok(due.length <= 25, `${due.length} were given`)
-      if (due.length === 0) assert.ok(nextDueAt !== null && nextDueAt > now, "it is told when to come again")
+      assert.ok(due.length <= 25, `${due.length} schedules were given`)
+      if (due.length === 0)
+        assert.ok(nextDueAt !== null && nextDueAt > now, "the answer says when to read again")
       await alone.fire(due.map(({ schedule }) => aPlan({ ...schedule, nextRunAt: null })))
       for (const { schedule } of due) fired.add(schedule.id)
     }

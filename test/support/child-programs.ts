@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 const children = new Set<ChildProcess>()
 
-/** A program of a test in a process of its own, which says what it does in lines of JSON. */
+/** A program of a test in a process of its own, which prints lines of JSON. */
 export interface Program {
   readonly process: ChildProcess
   readonly lines: readonly unknown[]
-  /** Its exit code; null if it was killed. */
+  /** The exit code. Null: the program was killed. */
   readonly ended: Promise<number | null>
 }
 
@@ -34,14 +34,14 @@ export function startProgram(file: URL, given: readonly string[]): Program {
   return { process: child, lines, ended }
 }
 
-/** Asks it to stop, and gives the last line it says. */
+/** Asks the program to stop, and returns its last line. */
 export async function stopProgram({ process: child, lines, ended }: Program): Promise<unknown> {
   child.stdin!.write("stop\n")
-  assert.equal(await ended, 0, "a program that is asked to stop ends well")
+  assert.equal(await ended, 0, "a program that is asked to stop exits with code 0")
   return lines.at(-1)
 }
 
-/** Whatever still runs, however the test went. */
+/** Kills all programs that still run. */
 export function killPrograms(): void {
   for (const child of children) child.kill("SIGKILL")
   children.clear()

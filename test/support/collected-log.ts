@@ -5,7 +5,7 @@ export interface CollectedLine extends LogFacts {
   readonly message: string
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that collects its lines. */
 export function collectedLog(): { logger: Logger; lines: CollectedLine[] } {
   const lines: CollectedLine[] = []
   const writer = (level: CollectedLine["level"]) => (facts: LogFacts, message: string) => {

@@ -1,6 +1,6 @@
 /**
- * The least time on a processor, in milliseconds, that an action took in five goes. What other processes do at the same
- * time hardly counts. Only for the long suite: a shared cache or a slow processor still can.
+ * The least CPU time, in milliseconds, of five runs of an action. Other processes hardly affect it. Only for the long suite: a
+ * shared cache or a slow processor still can.
  */
 export function leastCpuMs(action: () => unknown): number {
   const taken = [1, 2, 3, 4, 5].map(() => {

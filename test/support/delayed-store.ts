@@ -2,7 +2,7 @@ import type { Store } from "../../src/store/store.ts"
 import type { VirtualClock } from "../../src/testing/virtual-clock.ts"
 import type { Operation } from "./faulty-store.ts"
 
-/** A store at the end of a slow network: each request, and each answer, takes as long as `delayMsOf` says at that moment. */
+/** A store behind a slow network: each request and each answer takes as long as `delayMsOf` returns when it is sent. */
 export function delayedStore(
   store: Store,
   clock: VirtualClock,

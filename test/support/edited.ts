@@ -4,18 +4,18 @@ import { factsAfter, NO_FACTS } from "../../src/core/plan.ts"
 import type { Edit, Schedule } from "../../src/core/schedule.ts"
 import { aDefinition, applied, at, ledger } from "./records.ts"
 
-/** Schedules to which somebody wrote without our checks, for tests. */
+/** Schedules that were written by SQL directly, without our checks, for tests. */
 
 export function edit(when: string, was: ScheduleOptions, more: Partial<Edit> = {}): Edit {
   return { at: at(when), by: "ada", was: { ...aDefinition(was), paused: null }, ...more }
 }
 
-/** As a store hands it out: due, with what was written to it. */
+/** As a store returns it: due, with its edits. */
 export function edited(schedule: Schedule, ...edits: readonly Edit[]): Schedule {
   return { ...schedule, nextRunAt: edits[0]!.at, edits }
 }
 
-/** Until nothing more is due at `now`. */
+/** Plans until nothing more is due at `now`. */
 export function planned(schedule: Schedule, now = at("15:00")) {
   const first = planFire(schedule, NO_FACTS, now)
   const { edits: _, ...settled } = applied(schedule, first)

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, test, vi } from "vitest"
 import { type FaultProxy, faultProxy } from "./fault-proxy.ts"
 import { PATIENCE_MS } from "./patience.ts"
 
-/** Against a server that remembers each request and answers "done" to it. */
+/** Against a server that records each request and answers "done". */
 
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   open.add(socket)
@@ -20,7 +20,7 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
 const requests: string[] = []
 const open = new Set<Socket>()
 const clients: Socket[] = []
-/** A write of it ends only when the other end has read: the system's buffers hold some 10 MB. */
+/** A write of it ends only when the other end has read some: the system's buffers hold about 10 MB. */
 const MORE_THAN_IS_BUFFERED = Buffer.alloc(32 * 1024 * 1024)
 let proxy: FaultProxy
 
@@ -37,7 +37,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-test("without a fault, requests and answers pass, and both ends hear when one hangs up", async () => {
+test("without a fault, requests and answers pass, and closing one end closes the other", async () => {
   const client = await connected()
 
   assert.equal(await answerTo(client, "hello"), "done")
@@ -48,13 +48,13 @@ test("without a fault, requests and answers pass, and both ends hear when one ha
   assert.deepEqual(requests, ["hello"])
 })
 
-test("an address is the same through the proxy but for its port", () => {
-  const there = proxy.through("postgres://me:secret@127.0.0.1:5432/belfry?application_name=test")
+test("an address through the proxy differs in its port only", () => {
+  const address = proxy.through("postgres://me:secret@127.0.0.1:5432/belfry?application_name=test")
 
-  assert.equal(there, `postgres://me:secret@127.0.0.1:${proxy.port}/belfry?application_name=test`)
+  assert.equal(address, `postgres://me:secret@127.0.0.1:${proxy.port}/belfry?application_name=test`)
 })
 
-test("a delay counts each way", async () => {
+test("a delay applies to the request and to the answer", async () => {
   const client = await connected()
   proxy.delay(50)
   const startedAt = performance.now()
@@ -64,7 +64,7 @@ test("a delay counts each way", async () => {
   assert.ok(performance.now() - startedAt >= 100)
 })
 
-test("a shorter delay lets nobody overtake", async () => {
+test("bytes stay in order when the delay becomes shorter", async () => {
   const client = await connected()
   proxy.delay(100)
   client.write("first, ")
@@ -77,7 +77,7 @@ test("a shorter delay lets nobody overtake", async () => {
   assert.equal(requests.join(""), "first, second")
 })
 
-test("who is refused can't connect, and who is in stays", async () => {
+test("refuse() rejects new connections and keeps existing ones", async () => {
   const before = await connected()
   await answerTo(before, "one")
 
@@ -89,7 +89,7 @@ test("who is refused can't connect, and who is in stays", async () => {
   assert.equal(await answerTo(await connected(), "three"), "done")
 })
 
-test("a black hole swallows requests and answers, and hides who hangs up", async () => {
+test("a black hole loses requests and answers, and hides that an end was closed", async () => {
   const [client, leaving] = [await connected(), await connected()]
   for (const each of [client, leaving]) await answerTo(each, "before")
   proxy.blackhole()
@@ -102,7 +102,7 @@ test("a black hole swallows requests and answers, and hides who hangs up", async
   assert.deepEqual([requests, open.size], [["before", "before"], 2])
 })
 
-test("connections that lost something to a black hole break when it ends, and idle ones live on", async () => {
+test("connections that lost bytes to a black hole break when it ends, and idle ones stay", async () => {
   const [busy, idle] = [await connected(), await connected()]
   for (const each of [busy, idle]) await answerTo(each, "before")
   proxy.blackhole()
@@ -115,7 +115,7 @@ test("connections that lost something to a black hole break when it ends, and id
   assert.deepEqual(requests, ["before", "before", "after"])
 })
 
-test("connections that fell silent stay so, also when the faults are mended, and the next one works", async () => {
+test("silenced connections stay silent after mend(), and new ones work", async () => {
   const silent = await connected()
   await answerTo(silent, "before")
 
@@ -129,7 +129,7 @@ test("connections that fell silent stay so, also when the faults are mended, and
   assert.deepEqual(requests, ["before", "after"])
 })
 
-test("a cut breaks all connections, and the next one is let in", async () => {
+test("a cut breaks all connections, and new ones are accepted", async () => {
   const both = [await connected(), await connected()]
   for (const each of both) await answerTo(each, "before")
 
@@ -139,7 +139,7 @@ test("a cut breaks all connections, and the next one is let in", async () => {
   assert.equal(await answerTo(await connected(), "after"), "done")
 })
 
-test("a lost request never reaches the server, and only the first such one is lost", async () => {
+test("a lost request never reaches the server, and only the first matching one is lost", async () => {
   const client = await connected()
   const lost = proxy.loseRequest("commit")
   await answerTo(client, "insert")
@@ -152,7 +152,7 @@ test("a lost request never reaches the server, and only the first such one is lo
   assert.equal(await answerTo(await connected(), "commit"), "done")
 })
 
-test("a lost answer is one that the server has given, and the client never gets", async () => {
+test("a lost answer was sent by the server and never reaches the client", async () => {
   const client = await connected()
   const lost = proxy.loseAnswer((bytes) => bytes.toString() === "commit")
   await answerTo(client, "insert")
@@ -167,7 +167,7 @@ test("a lost answer is one that the server has given, and the client never gets"
   assert.equal(await answerTo(await connected(), "commit"), "done")
 })
 
-test("a server that isn't there breaks the connection", async () => {
+test("the connection breaks if there is no server", async () => {
   await using nowhere = await faultProxy(1)
 
   assert.equal(await endOf(await connected(nowhere.port)), "ECONNRESET")
@@ -187,7 +187,7 @@ async function answerTo(client: Socket, request: string): Promise<string> {
   return bytes.toString()
 }
 
-/** How the connection ends: a code if it breaks, nothing if the other end hangs up. */
+/** How the connection ends: an error code if it breaks, undefined if the other end closes it. */
 function endOf(client: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     client.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code))

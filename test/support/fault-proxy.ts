@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:net"
-import { type Loss, type Weather, Wire } from "./fault-wire.ts"
+import { type Loss, Wire, type WireFaults } from "./proxied-connection.ts"
 import { atPort, freePort } from "./servers.ts"
 
-/** Knows a request by a text in it, or as it likes. A large request comes in parts, and each is judged alone. */
+/** Matches a request by a text in it, or by a function. A large request arrives in parts, and each part is matched alone. */
 export type RequestMatcher = string | ((bytes: Buffer) => boolean)
 
-/** The way to a server on this machine, failing as told. */
+/** A proxy to a server on this machine, with faults on demand. */
 export async function faultProxy(targetPort: number): Promise<FaultProxy> {
   const proxy = new FaultProxy(targetPort, await freePort())
   await proxy.mend()
@@ -16,60 +16,60 @@ export class FaultProxy {
   readonly port: number
   readonly #targetPort: number
   readonly #wires = new Set<Wire>()
-  readonly #weather: Weather = { delayMs: 0, isBlackhole: false, losses: [] }
-  #door: Server | null = null
+  readonly #faults: WireFaults = { delayMs: 0, isBlackhole: false, losses: [] }
+  #listener: Server | null = null
 
   constructor(targetPort: number, port: number) {
     this.#targetPort = targetPort
     this.port = port
   }
 
-  /** The same address, by this way. */
+  /** The same address, through the proxy. */
   through(url: string): string {
     return atPort(url, this.port)
   }
 
-  /** From now on everything takes this much longer, each way. */
+  /** From now on requests and answers each take this much longer. */
   delay(ms: number): void {
-    this.#weather.delayMs = ms
+    this.#faults.delayMs = ms
   }
 
-  /** From now on nobody is let in; those who are in stay. */
+  /** From now on new connections are refused. Existing ones stay. */
   refuse(): void {
-    this.#door?.close()
-    this.#door = null
+    this.#listener?.close()
+    this.#listener = null
   }
 
-  /** From now on all bytes vanish, and neither end hears when the other hangs up. */
+  /** From now on all bytes are lost, and neither end notices when the other closes. */
   blackhole(): void {
-    this.#weather.isBlackhole = true
+    this.#faults.isBlackhole = true
   }
 
-  /** All connections there are fall silent for good, as behind a firewall that forgot them; new ones work. */
+  /** All existing connections carry no bytes any more, as behind a firewall that dropped them. New ones work. */
   silence(): void {
     for (const wire of this.#wires) wire.silence()
   }
 
-  /** Breaks all connections there are; new ones are let in. */
+  /** Breaks all existing connections. New ones are accepted. */
   cut(): void {
     for (const wire of this.#wires) wire.cut()
   }
 
-  /** Breaks the connection of the next such request before the server gets it. Resolves when that has happened. */
+  /** Breaks the connection of the next matching request before the server gets it. Resolves when that has happened. */
   loseRequest(matcher?: RequestMatcher): Promise<void> {
     return this.#lose("request", matcher)
   }
 
-  /** Breaks the connection of the next such request after the server has done and answered it. Resolves likewise. */
+  /** Breaks the connection of the next matching request after the server has answered it. Resolves when that has happened. */
   loseAnswer(matcher?: RequestMatcher): Promise<void> {
     return this.#lose("answer", matcher)
   }
 
-  /** No faults any more. Connections that lost something to a black hole break. */
+  /** Ends all faults. Connections that lost bytes to a black hole break. */
   async mend(): Promise<void> {
-    Object.assign(this.#weather, { delayMs: 0, isBlackhole: false, losses: [] })
+    Object.assign(this.#faults, { delayMs: 0, isBlackhole: false, losses: [] })
     for (const wire of this.#wires) wire.mend()
-    this.#door ??= await this.#open()
+    this.#listener ??= await this.#open()
   }
 
   async close(): Promise<void> {
@@ -84,17 +84,17 @@ export class FaultProxy {
 
   #open(): Promise<Server> {
     return new Promise((resolve, reject) => {
-      const door = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-        const wire = new Wire(client, this.#targetPort, this.#weather)
+      const listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+        const wire = new Wire(client, this.#targetPort, this.#faults)
         this.#wires.add(wire)
         wire.ended.then(() => this.#wires.delete(wire))
       })
-      door.once("error", reject).listen(this.port, "127.0.0.1", () => resolve(door))
+      listener.once("error", reject).listen(this.port, "127.0.0.1", () => resolve(listener))
     })
   }
 
   #lose(of: Loss["of"], matcher: RequestMatcher = ""): Promise<void> {
     const matches = typeof matcher === "string" ? (bytes: Buffer) => bytes.includes(matcher) : matcher
-    return new Promise((happened) => this.#weather.losses.push({ of, matches, happened }))
+    return new Promise((happened) => this.#faults.losses.push({ of, matches, happened }))
   }
 }

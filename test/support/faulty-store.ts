@@ -4,17 +4,17 @@ const never = new Promise<never>(() => undefined)
 
 export type Operation = keyof Store
 
-/** A store that fails on demand: before the operation takes effect, or after, when only the reply is lost, or by silence. */
+/** A store that fails on demand: before an operation takes effect, after it (the reply is lost), or by never answering. */
 export interface FaultyStore {
   readonly store: Store
-  /** The operations called, in order, whether or not they were let through. */
+  /** All operations that were called, in order, also those that failed. */
   readonly calls: Operation[]
   count(operation: Operation): number
-  /** From now on these throw and do nothing; all of them if none is named. */
+  /** From now on these operations throw and do nothing. Without arguments: all operations. */
   breakDown(...operations: readonly Operation[]): void
-  /** From now on these take effect, then throw. */
+  /** From now on these operations take effect, then throw. Without arguments: all operations. */
   loseReplies(...operations: readonly Operation[]): void
-  /** From now on these do nothing and never answer; all of them if none is named. */
+  /** From now on these operations do nothing and never answer. Without arguments: all operations. */
   fallSilent(...operations: readonly Operation[]): void
   mend(): void
 }

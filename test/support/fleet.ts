@@ -8,7 +8,7 @@ import type { Store } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { createVirtualClock, type VirtualClock } from "../../src/testing/virtual-clock.ts"
 
-/** Several schedulers, as several processes would be, on one store and one virtual clock. */
+/** Several schedulers, like several processes, on one store and one virtual clock. */
 export class Fleet {
   readonly clock: VirtualClock
   readonly store: Store
@@ -19,7 +19,7 @@ export class Fleet {
     this.store = createMemoryStore(this.clock)
   }
 
-  /** A scheduler of its own; stopping it leaves the store open for the others. */
+  /** A new scheduler. Stopping it leaves the store open for the other schedulers. */
   node(options: Omit<SchedulerOptions, "store" | "clock"> & { store?: Store } = {}): Scheduler {
     const store = withoutClose(options.store ?? this.store)
     const node = createScheduler({ logger: silentLogger, ...options, store, clock: this.clock })
@@ -38,7 +38,7 @@ export class Fleet {
     return new Date(this.clock.now()).toISOString()
   }
 
-  /** Lets that much time pass for everyone; whatever is due in it happens, in order. */
+  /** Lets that much time pass for all schedulers. Timers that are due in it fire, in order. */
   async advance(duration: Duration): Promise<void> {
     const target = this.clock.now() + parseDuration(duration)
     await turn()
@@ -61,7 +61,7 @@ export class Fleet {
     return promise
   }
 
-  /** Everything in the store, oldest first, skips included. */
+  /** All runs in the store, oldest first, including skips. */
   async runs(): Promise<readonly RunView[]> {
     const { runs } = this.node()
     const listed = (await runs.list({ limit: 1_000 })).items
@@ -74,7 +74,7 @@ export class Fleet {
   }
 }
 
-/** All promises that can settle by themselves have settled after a turn of the event loop. */
+/** A turn of the event loop, after which all promises that wait for no timer or I/O have settled. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
@@ -90,7 +90,7 @@ export function gate<T = void>(): { promise: Promise<T>; open(value: T): void } 
   return { promise, open: (value) => open(value) }
 }
 
-/** Resolves when the signal is aborted: a handler that runs until it is told to stop. */
+/** Resolves when the signal is aborted: for a handler that runs until it is stopped. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
@@ -98,7 +98,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A handler that takes this much virtual time and ignores its signal. */
+/** For a handler that takes this much virtual time and ignores its signal. */
 export function taking(clock: VirtualClock, duration: Duration): Promise<void> {
   return new Promise((resolve) => {
     clock.setTimer(parseDuration(duration), resolve)

@@ -8,7 +8,7 @@ import { LEDGER_PAGE } from "../../src/scheduler/schedules/ledger.ts"
 import { SCHEDULE_CHANGES } from "../../src/scheduler/schedules/schedule-options.ts"
 import {
   BACKFILL_OPTIONS,
-  BECAUSE,
+  CHANGE_REASON,
   CREATE_OPTIONS,
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
@@ -18,7 +18,7 @@ import {
 } from "../../src/scheduler/schedules/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/schedules/trigger.ts"
 
-/** Values that nobody means, for every option of every door. Each is refused by name, or kept as it is. */
+/** Unusual and wrong values for every option of every function. Each is refused with the option's name, or kept unchanged. */
 
 const { proxy: revoked, revoke } = Proxy.revocable({}, {})
 revoke()
@@ -67,12 +67,12 @@ export const HOSTILE: readonly unknown[] = [
   ],
 ]
 
-/** Each option of each door with each value, on this store; answers how many were accepted. */
+/** Tries each option of each function with each value, on this store. Returns how many were accepted. */
 export async function tryHostileOptions(store: Store): Promise<number> {
   await using scheduler = createScheduler({ store, tasks: [TASK], logger: silentLogger })
   await scheduler.schedules.create("s", DAILY)
   let accepted = 0
-  for (const [name, options, call] of [...objectDoors(scheduler), ...argumentDoors(scheduler)]) {
+  for (const [name, options, call] of [...callsWithOptions(scheduler), ...callsWithArguments(scheduler)]) {
     for (const option of options) {
       for (const value of HOSTILE) accepted += await isAccepted(name, option, () => call(option, value))
     }
@@ -83,13 +83,13 @@ export async function tryHostileOptions(store: Store): Promise<number> {
 const TASK = defineTask({ name: "task", run: () => undefined })
 const DAILY = { task: "task", cron: "0 0 * * *" } as const
 
-type HostileDoor = readonly [
+type HostileCall = readonly [
   name: string,
   options: readonly string[],
   call: (option: string, value: unknown) => unknown,
 ]
 
-/** Accepted, or refused with the option's name; never anything else. */
+/** Returns 1 if the call succeeds, and 0 if it is refused with the option's name. Every other outcome fails the test. */
 export async function isAccepted(source: string, option: string, call: () => unknown): Promise<number> {
   try {
     await call()
@@ -106,13 +106,13 @@ export async function isAccepted(source: string, option: string, call: () => unk
   }
 }
 
-/** These show the text itself. */
+/** Errors with these codes show the value itself. */
 const SAYS_WHAT = /^BELFRY_(PAYLOAD|OCCURRENCE)_/
-/** The value is one that is allowed, but not for this schedule now. */
+/** The value is valid, but not for this schedule in its current state. */
 const IS_UNDERSTOOD =
   /no occurrence to come|can't be (paused|planned|triggered)|There is no |more than 1000 occ|is at revision|exactly one of cron|is not an option|is undefined; use|is pending and/
 
-/** An option of its own, whatever it is called. */
+/** An object with this option only, also if its name is `__proto__`. */
 export function only(option: string, value: unknown): never {
   return Object.fromEntries([[option, value]]) as never
 }
@@ -121,9 +121,9 @@ export function withForeign(table: object): readonly string[] {
   return [...Object.keys(table), "__proto__", "constructor", "prototype", "unheardOf"]
 }
 
-function objectDoors(scheduler: Scheduler): readonly HostileDoor[] {
+function callsWithOptions(scheduler: Scheduler): readonly HostileCall[] {
   const { schedules, runs } = scheduler
-  const plain = (name: string, table: object, call: (options: never) => unknown): HostileDoor => [
+  const plain = (name: string, table: object, call: (options: never) => unknown): HostileCall => [
     name,
     withForeign(table),
     (option, value) => call(only(option, value)),
@@ -137,7 +137,7 @@ function objectDoors(scheduler: Scheduler): readonly HostileDoor[] {
     plain("list", SCHEDULE_QUERY, (options) => schedules.list(options)),
     plain("trigger", TRIGGER_NOW_OPTIONS, (options) => schedules.trigger("s", options)),
     plain("pause", PAUSE_OPTIONS, (options) => schedules.pause("s", options)),
-    plain("skip", BECAUSE, (options) => schedules.skip("s", undefined, options)),
+    plain("skip", CHANGE_REASON, (options) => schedules.skip("s", undefined, options)),
     plain("preview", PREVIEW_OPTIONS, (options) => schedules.preview("s", 3, options)),
     plain("occurrences", LEDGER_PAGE, (options) => schedules.occurrences("s", options)),
     [
@@ -151,16 +151,16 @@ function objectDoors(scheduler: Scheduler): readonly HostileDoor[] {
     plain("runs.list", RUN_QUERY, (options) => runs.list(options)),
     plain("runs.count", { state: 1, task: 1 }, (options) => runs.count(options)),
     plain("runs.logs", LOG_PAGE, (options) => runs.logs("r", options)),
-    plain("runs.cancel", BECAUSE, (options) => runs.cancel("r", options)),
+    plain("runs.cancel", CHANGE_REASON, (options) => runs.cancel("r", options)),
     plain("runs.wait", { timeout: 1 }, (options) => runs.wait("r", options)),
     plain("workers", WORKERS_PAGE, (options) => scheduler.workers(options)),
     plain("reconcile", RECONCILE_OPTIONS, (options) => scheduler.reconcile(options)),
   ]
 }
 
-function argumentDoors(scheduler: Scheduler): readonly HostileDoor[] {
+function callsWithArguments(scheduler: Scheduler): readonly HostileCall[] {
   const { schedules, runs } = scheduler
-  const one = (name: string, argument: string, call: (value: never) => unknown): HostileDoor => [
+  const one = (name: string, argument: string, call: (value: never) => unknown): HostileCall => [
     name,
     [argument],
     (_, value) => call(value as never),
@@ -185,12 +185,12 @@ function argumentDoors(scheduler: Scheduler): readonly HostileDoor[] {
   ]
 }
 
-let made = 0
+let idCount = 0
 
 async function createdAndKept({ schedules }: Scheduler, option: string, value: unknown): Promise<void> {
   const isTimetable = ["cron", "every", "at", "in", "triggers"].includes(option)
   const usual = isTimetable ? { task: "task" } : DAILY
-  const id = `created-${made++}`
+  const id = `created-${idCount++}`
   const created = await schedules.create(id, { ...usual, ...(only(option, value) as object) } as never)
 
   assert.deepEqual(await schedules.get(id), created)

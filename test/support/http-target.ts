@@ -8,7 +8,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A real server on loopback that answers as told and remembers what it got. */
+/** A real server on loopback that answers with the given function and records the requests. */
 export async function httpTarget(
   answer: (response: ServerResponse, received: Received, request: IncomingMessage) => void,
 ) {

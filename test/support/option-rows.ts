@@ -63,19 +63,19 @@ const SOURCES: readonly (readonly [source: string, table: OptionTable])[] = [
   ["jsonLogger", JSON_LOGGER_OPTIONS],
 ]
 
-/** A row for each option; of an object, a row for each of its own. */
+/** A row for each option, and for each option inside an object. */
 function rowsOf(
   source: string,
   name: string,
   { allowed, table, isRequired }: Kind<unknown>,
 ): readonly string[] {
   const own = `| \`${source}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
-  // Triggers have the options of a schedule with one.
+  // The options of a trigger are those of a schedule.
   if (table === undefined || name === "triggers") return [own]
   return [own, ...Object.entries(table).flatMap(([inner, kind]) => rowsOf(source, `${name}.${inner}`, kind))]
 }
 
-/** What `docs/reference/api.md` says of every option. */
+/** The rows of options in `docs/reference/api.md`. */
 export function optionRows(): readonly string[] {
   return SOURCES.flatMap(([source, table]) =>
     Object.entries(table).flatMap(([name, kind]) => rowsOf(source, name, kind)),

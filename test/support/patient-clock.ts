@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from "../../src/runtime/clock.ts"
 import { PATIENCE_MS } from "./patience.ts"
 
-/** What users get as the deadline of a call. */
+/** The deadline of a call in production. */
 const DEADLINE_MS = 5_000
 
-/** The system's clock, but calls have a longer deadline: a machine that stands still for a while makes none of them fail. */
+/** The system's clock with a longer deadline for calls, so that no call fails on a machine that stalls for a while. */
 export const patientClock: Clock = {
   ...systemClock,
   setTimer: (delayMs, callback) =>

@@ -14,7 +14,7 @@ describe("PgBouncer", () => {
   })
   afterAll(() => bouncer?.stop())
 
-  test("answers for whichever database is asked for", async () => {
+  test("connects to the database of the URL", async () => {
     const [row] = await query<{ name: string }>(url, "select current_database() as name")
 
     assert.equal(`/${row!.name}`, new URL(url).pathname)
@@ -38,7 +38,7 @@ describe("PgBouncer", () => {
     assert.deepEqual(order, ["first", "second"])
   })
 
-  test("forgives no use of a session: what one client sets, another finds", async () => {
+  test("shares session settings: a setting of one client is visible to another", async () => {
     await using first = await connected(url)
     await using second = await connected(url)
 

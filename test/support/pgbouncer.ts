@@ -4,16 +4,16 @@ import { type Postgres, query } from "./postgres.ts"
 import { canInstallPackages, findProgram, installPackages, notRoot } from "./server-programs.ts"
 import { atPort, ThrowawayServer } from "./servers.ts"
 
-/** A PgBouncer in transaction mode before a server: the server's connections are lent for one transaction at a time. */
+/** A PgBouncer in transaction mode: clients share the server's connections, one transaction at a time. */
 export interface PgBouncer {
   readonly port: number
-  /** The same database, by way of the bouncer. */
+  /** The same database, through PgBouncer. */
   through(url: string): string
   stop(): Promise<void>
 }
 
 export interface PgBouncerOptions {
-  /** How many of the server's connections all clients of a database share. */
+  /** How many server connections all clients of a database share. */
   readonly poolSize?: number
 }
 
@@ -41,18 +41,18 @@ export async function startPgBouncer(
   }
 }
 
-/** Installed if it has to be and can be; null if it can't be had. */
+/** Installs PgBouncer if it is missing and can be installed. Null: it isn't available. */
 export async function pgBouncerProgram(): Promise<string | null> {
   if (findProgram("pgbouncer") === null && canInstallPackages()) await installPackages("pgbouncer")
   return findProgram("pgbouncer")
 }
 
-// Nothing is forgiven that PgBouncer doesn't forgive by itself: no startup parameter is ignored, and a session's
-// settings, locks and prepared statements stay with a connection that the next transaction may not get.
+// Strict, like PgBouncer's defaults: no startup parameter is ignored, and a session's settings, locks and prepared statements
+// stay with a server connection that the next transaction may not get.
 function configOf(postgres: Pick<Postgres, "url" | "port">, port: number, poolSize: number): string {
   const { username, password } = new URL(postgres.url)
   const quoted = (text: string) => `'${decodeURIComponent(text).replaceAll("'", "''")}'`
-  // It takes an empty text in quotes for a mistake.
+  // PgBouncer reports an empty text in quotes as an error.
   const login = `user=${quoted(username)}${password === "" ? "" : ` password=${quoted(password)}`}`
   return `[databases]
 * = host=127.0.0.1 port=${postgres.port} ${login}

@@ -4,7 +4,7 @@ import { type FaultProxy, faultProxy } from "./fault-proxy.ts"
 import { freshDatabase } from "./fresh-database.ts"
 import { connected, query } from "./postgres.ts"
 
-/** The faults of a wire, as PostgreSQL and its driver meet them. */
+/** Network faults between PostgreSQL and its driver. */
 
 let proxy: FaultProxy
 let database: string
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => proxy.close())
 
-test("a statement whose answer is lost has taken effect, all of it", async () => {
+test("a statement whose answer is lost has taken full effect", async () => {
   await using client = await connected(proxy.through(database))
   const lost = proxy.loseAnswer("insert")
 
@@ -41,7 +41,7 @@ test("a commit whose answer is lost has happened", async () => {
   assert.equal(await countBells(), 1)
 })
 
-test("a commit that is lost itself hasn't happened", async () => {
+test("a commit whose request is lost hasn't happened", async () => {
   await using client = await connected(proxy.through(database))
   await client.query("begin")
   await client.query("insert into bells values ($1)", ["great"])
@@ -53,7 +53,7 @@ test("a commit that is lost itself hasn't happened", async () => {
   assert.equal(await countBells(), 0)
 })
 
-test("a client that vanishes in a black hole keeps its locks until the wire breaks", async () => {
+test("a client behind a black hole keeps its locks until its connection breaks", async () => {
   await query(database, "insert into bells values ('great')")
   await using client = await connected(proxy.through(database))
   await client.query("begin")

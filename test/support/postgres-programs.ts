@@ -10,7 +10,7 @@ import {
   notRoot,
 } from "./server-programs.ts"
 
-/** The folder with `initdb` and `postgres`: the machine's own if it has them, else fetched. */
+/** The folder with `initdb` and `postgres`: the machine's own if it has them, otherwise fetched. */
 export async function postgresPrograms(version?: number): Promise<string> {
   try {
     return installed(version) ?? (await fetched(version))
@@ -27,7 +27,7 @@ async function fetched(version?: number): Promise<string> {
   return installed()!
 }
 
-/** Debian keeps them off the path, in a folder for each version. */
+/** Debian keeps these programs off the PATH, in a folder for each version. */
 function installed(version?: number): string | null {
   const debian = "/usr/lib/postgresql"
   const versions = existsSync(debian) ? readdirSync(debian).map(Number) : []
@@ -37,7 +37,7 @@ function installed(version?: number): string | null {
   return found === null ? null : dirname(found)
 }
 
-/** The newest of each version in the package registry. All are marked beta there, so that no range finds them. */
+/** The newest release of each version in the package registry. All are marked beta, so a version range doesn't match them. */
 const RELEASES: Readonly<Record<number, string>> = {
   13: "13.23.0-beta.16",
   14: "14.23.0-beta.17",
@@ -56,7 +56,7 @@ async function embedded(version: number): Promise<string> {
   return join(folder, "native", "bin")
 }
 
-/** A package can't hold links, so it lists them. Its install script would make them, but scripts may be forbidden. */
+/** An npm package can't hold symbolic links, so it lists them. Its install script creates them, but scripts may be forbidden. */
 function linkLibraries(folder: string): void {
   const list = readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8")
   for (const { source, target } of JSON.parse(list) as readonly { source: string; target: string }[]) {
@@ -68,7 +68,7 @@ function linkLibraries(folder: string): void {
   }
 }
 
-/** The same programs where the server's user can run them: a checkout below /root is closed to it, so it gets a copy. */
+/** The programs in a folder where the server's user can run them. It can't read a checkout below /root, so it gets a copy. */
 export function runnablePrograms(programs: string, folder: string): string {
   const { error } = spawnSync(join(programs, "postgres"), ["--version"], { ...notRoot(), cwd: folder })
   if (error === undefined) return programs

@@ -4,7 +4,7 @@ import { createDatabase, query, startPostgres } from "./postgres.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** From the project's configuration; whichever the machine has if not said. */
+    /** From the project's configuration. Default: the version that the machine has. */
     postgresVersion?: number
     /** The server that all files of the project share. */
     postgres: SharedPostgres
@@ -14,19 +14,19 @@ declare module "vitest" {
 interface SharedPostgres {
   readonly url: string
   readonly port: number
-  /** How the names of this run's databases begin. */
+  /** The prefix of the names of this run's databases. */
   readonly prefix: string
-  /** A database with Belfry's tables and nothing in them, to begin others as a copy of. */
+  /** A database with Belfry's empty tables. Other databases are copies of it. */
   readonly template: string
 }
 
-/** Runs once before the files of a project that needs PostgreSQL, and not at all if none of them is to run. */
+/** Runs once before the files of a project that needs PostgreSQL, and not at all if none of them runs. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { postgresVersion: version } = project.getProvidedContext()
   const prefix = `belfry_test_${process.pid}`
-  const borrowedUrl = process.env["BELFRY_TEST_POSTGRES_URL"]
-  const isBorrowed = borrowedUrl !== undefined && version === undefined
-  const server = isBorrowed ? borrowed(borrowedUrl, prefix) : await startPostgres({ version })
+  const externalUrl = process.env["BELFRY_TEST_POSTGRES_URL"]
+  const isExternal = externalUrl !== undefined && version === undefined
+  const server = isExternal ? externalServer(externalUrl, prefix) : await startPostgres({ version })
   const template = await createTemplate(server.url, prefix)
   project.provide("postgres", { url: server.url, port: server.port, prefix, template })
   return () => server.stop()
@@ -40,8 +40,8 @@ async function createTemplate(serverUrl: string, prefix: string): Promise<string
   return new URL(url).pathname.slice(1)
 }
 
-/** A server on this machine that was there before, and keeps nothing of ours. */
-function borrowed(url: string, prefix: string) {
+/** A server on this machine that was not started by the tests. This run's databases are dropped at the end. */
+function externalServer(url: string, prefix: string) {
   return {
     url,
     port: Number(new URL(url).port || 5432),

@@ -3,8 +3,11 @@ import { test } from "vitest"
 import { query, startPostgres } from "./postgres.ts"
 
 for (const version of [13, 18]) {
-  test(`PostgreSQL ${version} can be had`, async ({ skip }) => {
-    skip(version < 15 && `${process.platform}-${process.arch}` !== "linux-x64", "It exists for one platform")
+  test(`PostgreSQL ${version} can be fetched and started`, async ({ skip }) => {
+    skip(
+      version < 15 && `${process.platform}-${process.arch}` !== "linux-x64",
+      "This version exists for one platform only",
+    )
     const postgres = await startPostgres({ version })
 
     try {

@@ -9,7 +9,7 @@ import { connected, type Postgres, query, startPostgres } from "./postgres.ts"
 import { goneAfter, isAlive } from "./processes.ts"
 import { sweepServers } from "./server-leftovers.ts"
 
-test("whoever asks the shared server gets an empty database of his own", async () => {
+test("each fresh database is empty and separate", async () => {
   const [mine, yours] = [await freshDatabase(), await freshDatabase()]
 
   await query(mine, "create table bells (name text)")
@@ -19,7 +19,7 @@ test("whoever asks the shared server gets an empty database of his own", async (
   assert.equal((await query(yours, tables)).length, 0)
 })
 
-test("a database orders texts by their bytes, or as a language does", async () => {
+test("a database orders texts by their bytes, or by a locale", async () => {
   const [bytes, english] = [await freshDatabase(), await freshDatabase({ locale: "en-US" })]
 
   const sql = "select 'a' < 'B' as is_less"
@@ -27,7 +27,7 @@ test("a database orders texts by their bytes, or as a language does", async () =
   assert.deepEqual(await query(english, sql), [{ is_less: true }])
 })
 
-describe("a server of one's own", () => {
+describe("a separate server", () => {
   let postgres: Postgres
   let database: string
 
@@ -38,7 +38,7 @@ describe("a server of one's own", () => {
   })
   afterAll(() => postgres.stop())
 
-  test("keeps what was committed when it is killed, and nothing else", async () => {
+  test("keeps committed rows, and no others, when it is killed", async () => {
     await using client = await connected(database)
     await client.query("insert into bells values ('committed')")
     await client.query("begin")
@@ -60,12 +60,12 @@ describe("a server of one's own", () => {
     await query(database, "select name from bells")
   })
 
-  test("waits for the disk if it was told to", async () => {
+  test("has fsync on if it was started with it", async () => {
     assert.deepEqual(await query(postgres.url, "show fsync"), [{ fsync: "on" }])
   })
 })
 
-test("a stopped server leaves neither a process nor a folder, killed before or not", async () => {
+test("a stopped server leaves no process and no folder, even if it was killed before", async () => {
   const servers = await Promise.all([startPostgres(), startPostgres()])
   const pids = servers.map(({ pid }) => pid!)
   const folders = await Promise.all(servers.map(({ url }) => folderOf(url)))
@@ -77,7 +77,7 @@ test("a stopped server leaves neither a process nor a folder, killed before or n
   assert.deepEqual(folders.map(existsSync), [false, false])
 })
 
-test("the server of a test process that died is swept by the next", async () => {
+test("sweepServers removes the server of a test process that died", async () => {
   const { pid, url } = await abandonedServer()
   const folder = await folderOf(url)
 
@@ -92,7 +92,7 @@ async function folderOf(url: string): Promise<string> {
   return dirname(row!.data_directory)
 }
 
-/** Started by a process that is killed before it can stop it. */
+/** A server that was started by a process which was killed before it could stop the server. */
 async function abandonedServer(): Promise<{ pid: number; url: string }> {
   const program = `
     import { startPostgres } from ${JSON.stringify(new URL("./postgres.ts", import.meta.url).href)}

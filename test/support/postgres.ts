@@ -5,33 +5,33 @@ import { postgresPrograms, runnablePrograms } from "./postgres-programs.ts"
 import { notRoot, run, serverEnvironment } from "./server-programs.ts"
 import { type ServerPlan, ThrowawayServer } from "./servers.ts"
 
-/** A PostgreSQL server of one's own, to kill and to restart. Those who only need a database: `fresh-database.ts`. */
+/** A separate PostgreSQL server that a test can kill and restart. Tests that only need a database use `fresh-database.ts`. */
 export interface Postgres {
-  /** Of the database "postgres", as a user who may do anything. */
+  /** The database "postgres", as superuser. */
   readonly url: string
   readonly port: number
-  /** Of the main process; null while it is down. */
+  /** Of the main process. Null while the server is down. */
   readonly pid: number | null
   /** The URL of an empty database. */
   freshDatabase(options?: DatabaseOptions): Promise<string>
-  /** As a power cut: committed rows are kept, everything else is lost. */
+  /** Like a power cut: committed rows are kept, everything else is lost. */
   kill(): Promise<void>
-  /** Up again on the same port with the same databases, whether it was killed or still runs. */
+  /** Restarts on the same port with the same databases, whether the server was killed or still runs. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** 13 to 18, fetched if the machine hasn't got it; any that the machine has if not said. */
+  /** 13 to 18, fetched if the machine lacks it. Default: any version that the machine has. */
   readonly version?: number | undefined
-  /** Off unless said: only if the whole machine lost its power would it make a difference. */
+  /** Default false: it matters only if the whole machine loses its power. */
   readonly fsync?: boolean
 }
 
 export interface DatabaseOptions {
-  /** A database of that server to begin as a copy of; nobody may be connected to it. */
+  /** The new database is a copy of this one, to which no client may be connected. */
   readonly template?: string
-  /** Such as "en-US", whose order of texts isn't that of their bytes, as it is otherwise. From PostgreSQL 15 on. */
+  /** Such as "en-US". Default "C", which orders texts by their bytes. From PostgreSQL 15 on. */
   readonly locale?: string
 }
 
@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     kill: () => server.kill(),
     restart: () => server.restart(),
     async stop() {
-      // A killed one has left its shared memory to its next life; without one it would stay until the machine restarts.
+      // A killed server leaves shared memory, which only its restart removes. Otherwise it stays until the machine restarts.
       if (server.pid === null) await server.restart()
       await server.stop()
     },
@@ -68,8 +68,8 @@ async function planOf({ version, fsync = false }: PostgresOptions): Promise<Serv
       await run(join(programs, "initdb"), ["-D", dataIn(folder), ...options], { ...user, cwd: folder, env })
     },
     command(folder, port) {
-      // Without fsync a killed server still keeps what it committed, since the kernel has it. Not so without
-      // synchronous_commit, nor, if it dies in the middle of a page, without full_page_writes: those stay on.
+      // Without fsync a killed server still keeps committed rows, since the kernel has them. Without synchronous_commit, or
+      // without full_page_writes if it dies while writing a page, it may lose them: so both stay on.
       const settings = ["listen_addresses=127.0.0.1", "max_connections=300", `fsync=${fsync ? "on" : "off"}`]
       const args = ["-D", dataIn(folder), "-p", String(port), "-k", folder]
       return {
@@ -95,7 +95,7 @@ async function isReady(folder: string, port: number): Promise<boolean> {
   }
 }
 
-/** One statement, on a connection of its own. */
+/** Runs one statement on a connection of its own. */
 export async function query<Row extends pg.QueryResultRow>(
   url: string,
   sql: string,
@@ -105,7 +105,7 @@ export async function query<Row extends pg.QueryResultRow>(
   return rows
 }
 
-/** A connection that may break without an outcry; its queries tell soon enough. */
+/** A connection whose error events are ignored: its next query fails if it is broken. */
 export async function connected(url: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   client.on("error", () => undefined)
@@ -113,7 +113,7 @@ export async function connected(url: string): Promise<pg.Client & AsyncDisposabl
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** A new database on that server, empty unless it has a template. */
+/** Creates a database on the server. Without a template it is empty. */
 export async function createDatabase(
   serverUrl: string,
   prefix: string,

@@ -1,7 +1,7 @@
 import type { Store } from "../../src/store/store.ts"
 import type { Operation } from "./faulty-store.ts"
 
-/** A store where something else happens right before the first call of an operation: the caller loses that race. */
+/** A store that runs `meanwhile` right before the first call of an operation, so that the caller loses a race. */
 export function racingStore(store: Store, operation: Operation, meanwhile: () => Promise<unknown>): Store {
   let hasHappened = false
   return new Proxy(store, {

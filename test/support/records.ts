@@ -13,19 +13,19 @@ import type {
   ScheduleProgress,
 } from "../../src/core/schedule.ts"
 
-/** Records for tests: each mentions only what matters to it, the rest is ordinary. */
+/** Records for tests. A call names only the fields that matter; the others have valid defaults. */
 
-/** `at("10:00")` on the day all of these tests live in, or a whole instant. */
+/** `at("10:00")` is that time on 2026-03-10, the day of these tests. Also takes a whole instant. */
 export function at(text: string): Instant {
   return Date.parse(text.includes("T") ? text : `2026-03-10T${text}Z`)
 }
 
 export const shown = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 
-/** When every schedule here was made, and up to where it is settled. */
+/** When every schedule here was created, and its `coveredUntil`. */
 export const MADE_AT = at("08:00:00")
 
-/** Hourly, made and settled at 08:00, so first due at 09:00. */
+/** Hourly, created at 08:00 and covered until then, so first due at 09:00. */
 export function aSchedule(options: ScheduleOptions = {}, progress: Partial<Schedule> = {}): Schedule {
   return { ...newSchedule("report", aDefinition(options), MADE_AT), version: 7, ...progress }
 }
@@ -58,7 +58,7 @@ export function aRetry(fields: Partial<typeof DEFAULT_RETRY> = {}) {
   return { ...DEFAULT_RETRY, ...fields }
 }
 
-/** The schedule as the store has it after the plan. */
+/** The schedule as it is stored after the plan. */
 export function applied(schedule: Schedule, plan: Plan): Schedule {
   if (plan.progress === null) throw new Error(`The plan deletes ${schedule.id}`)
   return { ...schedule, ...plan.progress, version: schedule.version + 1 }
@@ -69,7 +69,7 @@ export function progressAfter(plan: Plan | null): ScheduleProgress {
   return plan.progress
 }
 
-/** Fires at each of these times in turn, with no other facts; all runs and the schedule at the end. */
+/** Fires at each of these times in turn, without facts. Returns all runs, and the schedule at the end. */
 export function firedAt(schedule: Schedule, ...times: readonly Instant[]) {
   let current = schedule
   const runs: NewRun[] = []
@@ -81,12 +81,12 @@ export function firedAt(schedule: Schedule, ...times: readonly Instant[]) {
   return { schedule: current, runs }
 }
 
-/** An operator left out the occurrence. */
+/** An operator skipped the occurrence. */
 export function skipped(time: string): OccurrenceOverride {
   return { scheduledFor: at(time), dueAt: null, reason: null, by: null }
 }
 
-/** An operator gave the occurrence another time. */
+/** An operator moved the occurrence. */
 export function moved(time: string, to: string): OccurrenceOverride {
   return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
 }
@@ -99,7 +99,7 @@ export function changes(overrides: readonly OccurrenceOverride[]): readonly stri
   })
 }
 
-/** `09:00 schedule`, `09:00 skipped operator`, `09:00-11:00 (3) skipped missed`: a ledger one can read. */
+/** Runs as readable texts: `09:00 schedule`, `09:00 skipped operator`, `09:00-11:00 (3) skipped missed`. */
 export function ledger(runs: readonly NewRun[]): readonly string[] {
   return runs.map((run) => {
     const range = run.state === "skipped" && run.missed ? run.missed : null

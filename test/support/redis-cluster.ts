@@ -4,7 +4,7 @@ import { type RedisServer, startRedis } from "./redis.ts"
 
 const NODES = 3
 const SLOTS = 16_384
-const WHOLE_WITHIN_MS = 120_000
+const COMPLETE_WITHIN_MS = 120_000
 
 /** Three servers on this machine that share the slots, without replicas. */
 export interface RedisCluster {
@@ -39,9 +39,10 @@ async function join(nodes: readonly RedisServer[]): Promise<void> {
       await client.call("cluster", "addslotsrange", first, next - 1)
       await client.call("cluster", "meet", "127.0.0.1", nodes[0]!.port)
     }
-    const deadline = performance.now() + WHOLE_WITHIN_MS
-    while (!(await Promise.all(clients.map(isWhole))).every(Boolean)) {
-      if (performance.now() > deadline) throw new Error(`The cluster isn't whole after ${WHOLE_WITHIN_MS} ms`)
+    const deadline = performance.now() + COMPLETE_WITHIN_MS
+    while (!(await Promise.all(clients.map(isComplete))).every(Boolean)) {
+      if (performance.now() > deadline)
+        throw new Error(`The cluster isn't complete after ${COMPLETE_WITHIN_MS} ms`)
       await sleep(50)
     }
   } finally {
@@ -49,8 +50,8 @@ async function join(nodes: readonly RedisServer[]): Promise<void> {
   }
 }
 
-/** Each has to know all of the others: a node that doesn't sends clients nowhere. */
-async function isWhole(client: Redis): Promise<boolean> {
+/** Each node has to know all others: a node that doesn't can't redirect clients. */
+async function isComplete(client: Redis): Promise<boolean> {
   const info = String(await client.call("cluster", "info"))
   return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${NODES}`)
 }

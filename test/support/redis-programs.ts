@@ -3,13 +3,13 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { canInstallPackages, findProgram, installPackages, run } from "./server-programs.ts"
 
-/** How to run a server: the program, and what comes before its own arguments. */
+/** How to run a server: the program, and the arguments before the server's own. */
 export interface RedisProgram {
   readonly program: string
   readonly args: readonly string[]
 }
 
-/** Redis or Valkey, whichever the machine has; else Redis is installed. */
+/** The machine's Redis or Valkey. If it has neither, Redis is installed. */
 export async function redisProgram(): Promise<RedisProgram> {
   const found = findProgram("redis-server") ?? findProgram("valkey-server")
   if (found !== null) return { program: found, args: [] }
@@ -19,7 +19,7 @@ export async function redisProgram(): Promise<RedisProgram> {
   return { program: findProgram("redis-server")!, args: [] }
 }
 
-/** The machine's own; else that of its distribution, unpacked beside the project's packages and not installed. */
+/** The machine's Valkey. If it has none, the distribution's, unpacked into the project's cache and not installed. */
 export async function valkeyProgram(): Promise<RedisProgram> {
   const found = findProgram("valkey-server")
   if (found !== null) return { program: found, args: [] }
@@ -33,14 +33,14 @@ export async function valkeyProgram(): Promise<RedisProgram> {
   }
 }
 
-/** It is run with the libraries that came with it: the machine may have none of them. */
+/** Runs the program with the libraries from its packages, because the machine may lack them. */
 function unpacked(folder: string): RedisProgram {
   const libraries = readdirSync(join(folder, "usr", "lib")).map((name) => join(folder, "usr", "lib", name))
   const program = join(folder, "usr", "bin", "valkey-server")
   return { program: "/usr/bin/env", args: [`LD_LIBRARY_PATH=${libraries.join(":")}`, program] }
 }
 
-/** There as a whole or not at all, whoever else may be fetching it. */
+/** Renamed into place when complete, so that several processes can fetch it at once. */
 async function fetchedValkey(): Promise<string> {
   const folder = fileURLToPath(new URL("../../node_modules/.cache/belfry-valkey", import.meta.url))
   if (existsSync(folder)) return folder
@@ -55,11 +55,11 @@ async function fetchedValkey(): Promise<string> {
   return folder
 }
 
-/** What it needs beyond what every Debian has. */
+/** Libraries that Valkey needs and a minimal Debian lacks. */
 const LIBRARIES = ["libatomic1", "libjemalloc2", "liblzf1"]
 
-// Lists of packages of its own, from where the machine gets its packages, and from the backports there: Debian 12 has Valkey
-// only among those. Nothing of the machine's is changed, so this needs no root.
+// Uses package lists of its own, from the machine's package sources and their backports: Debian 12 has Valkey only in its
+// backports. Changes nothing on the machine, so it needs no root.
 const FETCH = `set -eu
 . /etc/os-release
 mkdir -p lists/partial cache/archives/partial sources unpacked

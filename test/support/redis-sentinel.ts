@@ -7,11 +7,11 @@ import { until } from "./scratch.ts"
 import { notRoot } from "./server-programs.ts"
 import { ThrowawayServer } from "./servers.ts"
 
-/** A server, a copy that follows it, and a sentinel that puts the copy in its place when it falls silent. */
+/** A primary, a replica, and a sentinel that promotes the replica when the primary falls silent. */
 export interface WatchedRedis {
   readonly primary: RedisServer
   readonly replica: RedisServer
-  /** What a client needs to find whoever is the primary. */
+  /** What a client needs to find the current primary. */
   readonly address: { sentinels: { host: string; port: number }[]; name: string }
   stop(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     for (const each of stops.reverse()) await each()
   }
   try {
-    // A primary waits five seconds for further copies before it gives the first one what it has.
+    // By default a primary waits 5 s for more replicas before it sends its data to the first.
     const primary = await startRedis({ isKept: true, settings: ["--repl-diskless-sync-delay", "0"] })
     stops.push(() => primary.stop())
     const replica = await startRedis({ settings: ["--replicaof", "127.0.0.1", String(primary.port)] })
@@ -40,13 +40,13 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
   }
 }
 
-/** A copy that is still being made confirms nothing. */
+/** Waits until the replica has the primary's data: before that it confirms no writes. */
 async function followed(port: number): Promise<void> {
   const client = new Redis(port)
   client.on("error", () => undefined)
   try {
     const isFollowing = async () => (await client.info("replication")).includes("master_link_status:up")
-    await until(isFollowing, "the copy follows the primary", 60_000)
+    await until(isFollowing, "the replica follows the primary", 60_000)
   } finally {
     client.disconnect()
   }
@@ -58,7 +58,7 @@ async function startSentinel(primaryPort: number): Promise<ThrowawayServer> {
   return ThrowawayServer.start({
     name: "Sentinel",
     user,
-    // It writes into its configuration what it has seen.
+    // A sentinel writes its state into its configuration file.
     async prepare(folder) {
       const file = join(folder, "sentinel.conf")
       const watch = `sentinel monitor ${NAME} 127.0.0.1 ${primaryPort} 1`
@@ -87,7 +87,7 @@ async function startSentinel(primaryPort: number): Promise<ThrowawayServer> {
   })
 }
 
-/** Before that it would have nobody to promote. */
+/** Before the sentinel knows the replica, it can promote none. */
 async function knowsReplica(port: number): Promise<boolean> {
   const client = new Redis({ port, lazyConnect: true, retryStrategy: () => null })
   client.on("error", () => undefined)

@@ -4,7 +4,7 @@ import { startRedis } from "./redis.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** From the project's configuration; whichever server the machine has if not said. */
+    /** From the project's configuration. Default false: the server that the machine has. */
     isValkey?: boolean
     /** The server that all files of the project share. */
     redis: SharedRedis
@@ -13,23 +13,23 @@ declare module "vitest" {
 
 interface SharedRedis {
   readonly url: string
-  /** How this run's prefixes begin. */
+  /** The beginning of this run's prefixes. */
   readonly prefix: string
 }
 
-/** Runs once before the files of a project that needs Redis, and not at all if none of them is to run. */
+/** Runs once before the files of a project that needs Redis, and not at all if none of them runs. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { isValkey = false } = project.getProvidedContext()
   const prefix = `belfry-test-${process.pid}`
-  const borrowedUrl = process.env["BELFRY_TEST_REDIS_URL"]
-  const isBorrowed = borrowedUrl !== undefined && !isValkey
-  const server = isBorrowed ? borrowed(borrowedUrl, prefix) : await startRedis({ isValkey })
+  const externalUrl = process.env["BELFRY_TEST_REDIS_URL"]
+  const isExternal = externalUrl !== undefined && !isValkey
+  const server = isExternal ? externalServer(externalUrl, prefix) : await startRedis({ isValkey })
   project.provide("redis", { url: server.url, prefix })
   return () => server.stop()
 }
 
-/** A server that was there before, and keeps nothing of ours. */
-function borrowed(url: string, prefix: string) {
+/** A server that was not started by the tests. This run's keys are deleted at the end. */
+function externalServer(url: string, prefix: string) {
   return {
     url,
     async stop() {

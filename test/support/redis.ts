@@ -4,24 +4,24 @@ import { type RedisProgram, redisProgram, valkeyProgram } from "./redis-programs
 import { notRoot } from "./server-programs.ts"
 import { type ServerPlan, ThrowawayServer } from "./servers.ts"
 
-/** A Redis server of one's own, to stop, to kill and to restart. Those who only need a prefix: `redis-prefix.ts`. */
+/** A separate Redis server that a test can stop, kill and restart. Tests that only need a prefix use `redis-prefix.ts`. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
-  /** Where its files are; they go with it. */
+  /** The folder of its files, which is deleted with the server. */
   readonly folder: string
-  /** Null while it is down. */
+  /** Null while the server is down. */
   readonly pid: number | null
-  /** As a power cut: what is in the append-only file is kept. */
+  /** Like a power cut: the append-only file is kept. */
   kill(): Promise<void>
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ServerOptions {
-  /** Whichever the machine has unless said. */
+  /** Default false: the machine's Redis or Valkey. */
   readonly isValkey?: boolean
-  /** Written to the append-only file, so that a killed server keeps it. Off unless said. */
+  /** Writes an append-only file, so that a killed server keeps its data. Default false. */
   readonly isKept?: boolean
   /** Further settings, such as ["--maxmemory-policy", "allkeys-lru"]. */
   readonly settings?: readonly string[]
@@ -49,7 +49,7 @@ function planOf(
 ): ServerPlan {
   return {
     name: "Redis",
-    // What was unpacked into a checkout below /root is closed to others.
+    // Valkey may be unpacked into a checkout below /root, which other users can't read.
     user: isValkey ? null : notRoot(),
     command: (folder, port) => ({
       program: program.program,

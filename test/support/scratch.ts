@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { BelfryError, type ErrorCode } from "belfry"
 import { afterEach } from "vitest"
 
-/** What tests of several stores make and leave behind, and how they wait and are refused. */
+/** Clean-up, waiting and expected errors for tests of several stores. */
 
 const closings: (() => unknown)[] = []
 
-/** Done when the test ends, after what was made later. */
+/** Runs when the test ends, in the reverse order of the calls. */
 export function atTheEnd(close: () => unknown): void {
   closings.push(close)
 }

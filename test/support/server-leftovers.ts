@@ -5,36 +5,36 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { isAlive } from "./processes.ts"
 
 /**
- * Ends the servers, and removes the folders, of test processes that died before they could do it themselves. A folder
- * bears its owner's pid in its name, so there is no moment at which a living one's could be taken for a leftover.
+ * Ends the servers, and removes the folders, of test processes that died before they could do it themselves. A folder has its
+ * owner's pid in its name from the beginning, so the folder of a living process is never taken for a leftover.
  */
 export async function sweepServers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
-    const owner = FOLDER.exec(name)?.groups as { pid: string; bornAt: string } | undefined
-    if (owner === undefined || bornAt(Number(owner.pid)) === owner.bornAt) continue
+    const owner = FOLDER.exec(name)?.groups as { pid: string; startedAt: string } | undefined
+    if (owner === undefined || startedAt(Number(owner.pid)) === owner.startedAt) continue
     await removeLeftover(join(tmpdir(), name))
   }
 }
 
-const FOLDER = /^belfry-server-(?<pid>\d+)-(?<bornAt>\d+)-/
+const FOLDER = /^belfry-server-(?<pid>\d+)-(?<startedAt>\d+)-/
 
 export function ownFolderPrefix(): string {
-  return `belfry-server-${process.pid}-${bornAt(process.pid) ?? 0}-`
+  return `belfry-server-${process.pid}-${startedAt(process.pid) ?? 0}-`
 }
 
 async function removeLeftover(folder: string): Promise<void> {
   const pid = Number(textOf(join(folder, "pid")))
-  // Its number may belong to somebody else by now, so it has to show that it lives in this folder.
-  if (pid > 0 && livesIn(folder, pid)) await end(pid)
+  // The pid may belong to another process by now, so the process must use this folder.
+  if (pid > 0 && runsIn(folder, pid)) await end(pid)
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   } catch (error) {
-    // Another user's, for that user to sweep.
+    // The folder belongs to another user, whose test processes will remove it.
     if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code!)) throw error
   }
 }
 
-/** Politely first: PostgreSQL, killed outright, would leave its shared memory behind until the machine restarts. */
+/** SIGTERM first: a killed PostgreSQL leaves its shared memory behind until the machine restarts. */
 async function end(pid: number): Promise<void> {
   signal(pid, "SIGTERM")
   const deadline = performance.now() + END_WITHIN_MS
@@ -44,9 +44,9 @@ async function end(pid: number): Promise<void> {
 
 const END_WITHIN_MS = 3_000
 
-/** Answers the pids, so that the caller can wait until they are gone. */
+/** Returns the pids, so that the caller can wait until the processes have ended. */
 export function killWithChildren(pid: number): readonly number[] {
-  // Stopped first, it has no more children after we have counted them.
+  // Stopped first, so that it starts no more children after they were counted.
   signal(pid, "SIGSTOP")
   const children = textOf(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number)
   const pids = [pid, ...children]
@@ -62,7 +62,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function livesIn(folder: string, pid: number): boolean {
+function runsIn(folder: string, pid: number): boolean {
   return textOf(`/proc/${pid}/cmdline`).includes(folder) || workingFolderOf(pid).startsWith(folder)
 }
 
@@ -74,13 +74,13 @@ function workingFolderOf(pid: number): string {
   }
 }
 
-/** In ticks since the machine started. With the pid it names a process for good; undefined if there is none. */
-function bornAt(pid: number): string | undefined {
-  // The program's name comes second, in brackets, and may have spaces; what follows it may not.
+/** In ticks since the machine started. Together with the pid it identifies a process for ever. Undefined: no such process. */
+function startedAt(pid: number): string | undefined {
+  // The second field is the program's name, in brackets, and may contain spaces. The fields after it don't.
   return textOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ")[19]
 }
 
-/** What a file says; nothing if it isn't there, as of a process that has ended. */
+/** The text of a file. Empty if it doesn't exist, such as the file of a process that has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8")

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 
-/** Finding the programs of servers, and getting those that the machine lacks. */
+/** Finds the programs of servers, and installs those that the machine lacks. */
 
 export const run = promisify(execFile)
 
@@ -13,7 +13,7 @@ export function findProgram(name: string, folders = foldersOnPath()): string | n
   return folder === undefined ? null : join(folder, name)
 }
 
-/** With the folders of programs for administrators, which others than root often lack. */
+/** Includes the sbin folders, which often aren't on the PATH of users other than root. */
 export function foldersOnPath(): readonly string[] {
   return [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/sbin", "/usr/sbin"]
 }
@@ -23,7 +23,7 @@ export interface ServerUser {
   readonly gid: number
 }
 
-/** Somebody else than root, for servers that refuse root; null where that isn't who we are. */
+/** Another user than root, for servers that refuse to run as root. Null: the tests don't run as root. */
 export function notRoot(): ServerUser | null {
   if (process.getuid?.() !== 0) return null
   const users = readFileSync("/etc/passwd", "utf8")
@@ -34,12 +34,12 @@ export function notRoot(): ServerUser | null {
   return { uid: Number(uid), gid: Number(gid) }
 }
 
-/** Nothing of ours, where a PGPORT or a locale might be set. */
+/** A minimal environment, without variables such as PGPORT and the locale. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" }
 }
 
-/** As root, where there is apt. */
+/** Needs root and apt-get. */
 export function canInstallPackages(): boolean {
   return process.getuid?.() === 0 && findProgram("apt-get") !== null
 }
@@ -49,8 +49,8 @@ export async function installPackages(...packages: readonly string[]): Promise<v
   await run("flock", ["/run/lock/belfry-test-packages", "sh", "-c", INSTALL, "sh", ...packages], { env })
 }
 
-// What is held is there only during the installation, and only if the machine has nothing of its own there: no service is
-// started, and PostgreSQL's package makes no cluster. Where the lists of packages are missing or old, they are fetched.
+// The files made by `hold` exist only during the installation, and only if the machine has none of its own: with them no service
+// is started, and PostgreSQL's package creates no cluster. Missing or old package lists are fetched.
 const INSTALL = `set -eu
 held=""
 trap 'rm -f $held' EXIT
@@ -67,8 +67,8 @@ get() { apt-get -qq -o DPkg::Lock::Timeout=300 "$@"; }
 get install -y --no-install-recommends "$@" || { get update && get install -y --no-install-recommends "$@"; }`
 
 /**
- * The folder of a package from the registry, given as name@version. It is kept in a cache beside the project's own
- * packages, never among them, and is there as a whole or not at all, whoever else may be fetching it.
+ * The folder of a package from the registry, given as name@version. It is kept in a cache, apart from the project's own
+ * packages, and renamed into place when complete, so that several processes can fetch it at once.
  */
 export async function cachedPackage(cacheName: string, wanted: string): Promise<string> {
   const folder = fileURLToPath(new URL(`../../node_modules/.cache/${cacheName}`, import.meta.url))

@@ -10,18 +10,18 @@ import { goneAfter, isAlive } from "./processes.ts"
 import { sweepServers } from "./server-leftovers.ts"
 import { type ServerPlan, ThrowawayServer } from "./servers.ts"
 
-/** With a server of a few lines: it has a child, as many servers do, and counts its lives in a file. */
+/** With a small test server: it has a child process, like many servers, and counts its starts in a file. */
 
 const PROGRAM = `
   const { appendFileSync } = require("node:fs")
   const child = require("node:child_process").spawn("sleep", ["1000"])
   require("node:net").createServer((socket) => socket.end(String(child.pid))).listen(process.argv[1], "127.0.0.1")
   process.on("SIGTERM", () => { child.kill(); process.exit() })
-  appendFileSync("lives", "I")
+  appendFileSync("starts", "I")
 `
 
 const PLAN: ServerPlan = {
-  name: "A server of a few lines",
+  name: "A test server",
   user: null,
   command: (_folder, port) => ({ program: process.execPath, args: ["-e", PROGRAM, String(port)] }),
   isReady: async (_folder, port) => (await childOf(port)) !== null,
@@ -29,11 +29,11 @@ const PLAN: ServerPlan = {
 }
 
 const started: ThrowawayServer[] = []
-const strangers: ChildProcess[] = []
+const sleepers: ChildProcess[] = []
 
 afterEach(async () => {
   for (const server of started.splice(0)) await server.stop()
-  for (const stranger of strangers.splice(0)) stranger.kill("SIGKILL")
+  for (const sleeper of sleepers.splice(0)) sleeper.kill("SIGKILL")
 })
 
 test("a stopped server leaves no process and no folder", async () => {
@@ -46,7 +46,7 @@ test("a stopped server leaves no process and no folder", async () => {
   assert.equal(existsSync(server.folder), false)
 })
 
-test("a killed server takes its children with it, and comes back in its folder, at its port", async () => {
+test("killing a server kills its children, and it restarts in its folder, on its port", async () => {
   const server = await start()
   const { port } = server
   const pids = [server.pid!, (await childOf(port))!]
@@ -56,7 +56,7 @@ test("a killed server takes its children with it, and comes back in its folder, 
 
   await server.restart()
   assert.equal(server.port, port)
-  assert.equal(readFileSync(join(server.folder, "lives"), "utf8"), "II")
+  assert.equal(readFileSync(join(server.folder, "starts"), "utf8"), "II")
 })
 
 test("a server that doesn't start says why, and leaves no folder", async () => {
@@ -66,15 +66,12 @@ test("a server that doesn't start says why, and leaves no folder", async () => {
     return { program: process.execPath, args: ["-e", 'throw new Error("no disk")'] }
   }
 
-  await assert.rejects(
-    ThrowawayServer.start({ ...PLAN, command }),
-    /A server of a few lines doesn't start.*no disk/s,
-  )
+  await assert.rejects(ThrowawayServer.start({ ...PLAN, command }), /A test server doesn't start.*no disk/s)
 
   assert.equal(existsSync(seen), false)
 })
 
-test("a server whose port was taken in the last moment gets another", async () => {
+test("a server whose port was taken after the check gets another port", async () => {
   const taken = createServer().listen(0, "127.0.0.1")
   await once(taken, "listening")
   const ports: number[] = []
@@ -93,7 +90,7 @@ test("a server whose port was taken in the last moment gets another", async () =
 
 describe("the servers of a test process that died", () => {
   test("are ended, and their folders removed", async () => {
-    const { folder, pid } = leftover({ owner: "4194303-1", isThere: true })
+    const { folder, pid } = leftover({ owner: "4194303-1", runsInFolder: true })
 
     await sweepServers()
 
@@ -101,15 +98,15 @@ describe("the servers of a test process that died", () => {
     assert.equal(existsSync(folder), false)
   })
 
-  test("are not mistaken for whoever got their number since", async () => {
-    const { folder, pid } = leftover({ owner: "4194303-1", isThere: false })
+  test("are not confused with another process that has their pid now", async () => {
+    const { folder, pid } = leftover({ owner: "4194303-1", runsInFolder: false })
 
     await sweepServers()
 
     assert.deepEqual([existsSync(folder), isAlive(pid)], [false, true])
   })
 
-  test("are told from those of a living one", async () => {
+  test("are ended, but not the servers of a living process", async () => {
     const server = await start()
 
     await sweepServers()
@@ -124,16 +121,19 @@ async function start(plan = PLAN): Promise<ThrowawayServer> {
   return server
 }
 
-/** A folder as a run leaves it, and a process whose number is in it, whether or not that one lives there. */
-function leftover({ owner, isThere }: { owner: string; isThere: boolean }): { folder: string; pid: number } {
+/** A folder as a test process leaves it, with the pid of a process that may or may not run in the folder. */
+function leftover({ owner, runsInFolder }: { owner: string; runsInFolder: boolean }): {
+  folder: string
+  pid: number
+} {
   const folder = mkdtempSync(join(tmpdir(), `belfry-server-${owner}-`))
-  const stranger = spawn("sleep", ["1000"], { cwd: isThere ? folder : tmpdir() })
-  strangers.push(stranger)
-  writeFileSync(join(folder, "pid"), String(stranger.pid))
-  return { folder, pid: stranger.pid! }
+  const sleeper = spawn("sleep", ["1000"], { cwd: runsInFolder ? folder : tmpdir() })
+  sleepers.push(sleeper)
+  writeFileSync(join(folder, "pid"), String(sleeper.pid))
+  return { folder, pid: sleeper.pid! }
 }
 
-/** The pid that the server tells whoever connects; null if nobody answers. */
+/** The pid of the server's child, which the server sends to each client. Null: no answer. */
 function childOf(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1")

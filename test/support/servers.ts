@@ -8,26 +8,26 @@ import { goneAfter } from "./processes.ts"
 import { killWithChildren, ownFolderPrefix, sweepServers } from "./server-leftovers.ts"
 import { type ServerUser, serverEnvironment } from "./server-programs.ts"
 
-/** How to run one kind of server, given a folder of its own and a free port. */
+/** How to run one kind of server, with a folder of its own and a free port. */
 export interface ServerPlan {
   readonly name: string
-  /** Who runs it, and whose its folder is: ourselves if null. */
+  /** The user who runs the server and owns its folder. Null: the user of the tests. */
   readonly user: ServerUser | null
-  /** Makes the folder ready; called once, before the first start. */
+  /** Prepares the folder. Called once, before the first start. */
   prepare?(folder: string): Promise<void>
   command(folder: string, port: number): { readonly program: string; readonly args: readonly string[] }
-  /** Whether this very server answers, and not another that took the port. */
+  /** Whether this server answers, and not another one that took the port. */
   isReady(folder: string, port: number): Promise<boolean>
-  /** What makes it end at once, in good order. */
+  /** The signal for a fast and clean shutdown. */
   readonly stopSignal: NodeJS.Signals
 }
 
-/** Against servers that hang, not against slow machines. */
+/** Limits for servers that hang. Slow machines don't reach them. */
 const READY_WITHIN_MS = 120_000
 const STOPPED_WITHIN_MS = 60_000
 const PORT_TRIES = 5
 
-/** A server in a folder of its own, that leaves neither a process nor a file behind. */
+/** A server in a folder of its own. It leaves no process and no file behind. */
 export class ThrowawayServer {
   readonly folder: string
   readonly #plan: ServerPlan
@@ -42,13 +42,13 @@ export class ThrowawayServer {
   static async start(plan: ServerPlan): Promise<ThrowawayServer> {
     await sweepServers()
     const server = new ThrowawayServer(plan, newFolder(plan.user))
-    process.once("exit", server.#abandon)
+    process.once("exit", server.#remove)
     try {
       await plan.prepare?.(server.folder)
       await server.#startOnFreePort()
     } catch (cause) {
       const log = server.#logTail()
-      server.#abandon()
+      server.#remove()
       throw new Error(`${plan.name} doesn't start: ${(cause as Error).message}\n${log}`, { cause })
     }
     return server
@@ -58,12 +58,12 @@ export class ThrowawayServer {
     return this.#port
   }
 
-  /** The process's id; null while it is down. */
+  /** Null while the server is down. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
 
-  /** As a power cut: no goodbye, and none of its children outlives it. */
+  /** Like a power cut: no shutdown, and its children are killed too. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === null) return
@@ -72,7 +72,7 @@ export class ThrowawayServer {
     await ended
   }
 
-  /** Up again in the same folder on the same port, whether it was killed or still runs. */
+  /** Restarts in the same folder on the same port, whether the server was killed or still runs. */
   async restart(): Promise<void> {
     await this.#end()
     await this.#boot()
@@ -80,7 +80,7 @@ export class ThrowawayServer {
 
   async stop(): Promise<void> {
     await this.#end()
-    this.#abandon()
+    this.#remove()
   }
 
   async #startOnFreePort(): Promise<void> {
@@ -89,7 +89,7 @@ export class ThrowawayServer {
       try {
         return await this.#boot()
       } catch (error) {
-        // Between our look at the port and the server's, somebody else may have taken it.
+        // Another process may have taken the port after the check.
         if (tries === PORT_TRIES || !/in use/i.test(this.#logTail())) throw error
       }
     }
@@ -133,9 +133,9 @@ export class ThrowawayServer {
     clearTimeout(timer)
   }
 
-  /** Also for a process that exits without having stopped its servers; so it must not wait for anything. */
-  readonly #abandon = (): void => {
-    process.off("exit", this.#abandon)
+  /** Also runs when the process exits without having stopped its servers, so it must be synchronous. */
+  readonly #remove = (): void => {
+    process.off("exit", this.#remove)
     if (this.#child !== null) killWithChildren(this.#child.pid!)
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -155,7 +155,7 @@ function newFolder(user: ServerUser | null): string {
   return folder
 }
 
-/** Below 32768, where the kernel begins to number outgoing connections: one of those would hold the port at random. */
+/** Below 32768, where the kernel's ports for outgoing connections begin: one of these could take the port. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     const port = 10_000 + Math.floor(Math.random() * 22_000)
@@ -172,12 +172,12 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** The same address, at that port of this machine. */
+/** The same address, with this port on this machine. */
 export function atPort(url: string, port: number): string {
-  const there = new URL(url)
-  there.hostname = "127.0.0.1"
-  there.port = String(port)
-  return there.href
+  const address = new URL(url)
+  address.hostname = "127.0.0.1"
+  address.port = String(port)
+  return address.href
 }
 
 function endOf(child: ChildProcess): Promise<unknown> {

@@ -2,7 +2,7 @@ import { canInstallPackages, findProgram, installPackages } from "./server-progr
 
 export type Shell = "bash" | "zsh" | "fish"
 
-/** The path of a shell. A shell that the machine lacks is installed. */
+/** The path of a shell, which is installed if the machine lacks it. */
 export async function shellProgram(shell: Shell): Promise<string> {
   const found = findProgram(shell)
   if (found !== null) return found

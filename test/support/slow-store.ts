@@ -1,9 +1,9 @@
 import type { Store } from "../../src/store/store.ts"
 import type { VirtualClock } from "../../src/testing/virtual-clock.ts"
 
-/** A store at the end of a wire: calls and replies take up to this long each, so that processes really race. */
+/** A store behind a network: requests and answers each take up to `upToMs`, so that processes really race. */
 export function slowStore(store: Store, clock: VirtualClock, upToMs = 10): Store {
-  const wire = () =>
+  const travel = () =>
     new Promise<void>((resolve) => {
       clock.setTimer(Math.floor(clock.random() * (upToMs + 1)), resolve)
     })
@@ -12,9 +12,9 @@ export function slowStore(store: Store, clock: VirtualClock, upToMs = 10): Store
       const original = target[name as keyof Store] as (...given: unknown[]) => Promise<unknown>
       if (name === "listen" || name === "open" || name === "close") return original
       return async (...given: unknown[]) => {
-        await wire()
+        await travel()
         const answer = await original(...given)
-        await wire()
+        await travel()
         return answer
       }
     },

@@ -9,7 +9,7 @@ export interface Report {
   readonly details: Readonly<Record<string, Json>>
 }
 
-/** One attempt of a ready-made task, with the payload checked as a worker does, and its log kept. */
+/** One attempt of a ready-made task. Checks the payload like a worker, and collects the log. */
 export function performTask(
   task: AnyTask,
   payload: Json,

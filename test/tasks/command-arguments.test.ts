@@ -11,7 +11,7 @@ describe("arguments", () => {
 
   async function refusalOf(given: Json, definition: CommandDefinition = { ...show, args }): Promise<string> {
     const error = await perform(definition, { args: given }).ended.then(
-      () => assert.fail("it was accepted"),
+      () => assert.fail("the arguments were accepted"),
       (thrown: BelfryError) => thrown,
     )
     assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")
@@ -39,21 +39,21 @@ describe("arguments", () => {
     })
   }
 
-  test("a default stands in, and a number is written as text", async () => {
+  test("a missing argument gets its default, and a number becomes a string", async () => {
     const { ended, lines } = perform({ ...show, args }, { args: { a: 7 } })
     await ended
 
     assert.deepEqual(JSON.parse(lines[0]!), ["7", "x=71"])
   })
 
-  test("a value that would be an option is refused, unless it is said that it may", async () => {
+  test("a value that starts with a dash is refused, unless mayStartWithDash is set", async () => {
     assert.match(await refusalOf({ a: "--upload-pack=evil" }), /args\.a: starts with "-"/)
     const dashing = { ...show, args: { ...args, a: { pattern: "-\\d", mayStartWithDash: true } } }
 
     assert.equal((await perform(dashing, { args: { a: "-5" } }).ended).success, true)
   })
 
-  test("a pattern holds for the whole value, also over lines and with flags", async () => {
+  test("a pattern must match the whole value, also with several lines and with flags", async () => {
     const strict = (pattern: string | RegExp) => ({ argv: ["echo", "{a}"], args: { a: { pattern } } })
 
     assert.match(await refusalOf({ a: "ok; id" }, strict("ok")), /args\.a: doesn't match/)
@@ -62,7 +62,7 @@ describe("arguments", () => {
     assert.equal((await perform(strict(/ok/gi), { args: { a: "OK" } }).ended).success, true)
   })
 
-  test("what isn't offered is refused: commands, arguments, kinds, lengths", async () => {
+  test("unknown commands and arguments, and values of a wrong type or length, are refused", async () => {
     const task = commandTask({ commands: { it: { ...show, args } } })
     const refused = (payload: Json) =>
       assert.rejects(performTask(task, payload).ended, { code: "BELFRY_PAYLOAD_INVALID" })
@@ -71,11 +71,11 @@ describe("arguments", () => {
     await refused({ command: "it", args: { a: "x" }, shell: true })
     await refused({ command: "it", argv: ["sh"] })
     assert.match(await refusalOf({ a: "x", c: "y" }), /args\.c: command "it" has no such argument/)
-    assert.match(await refusalOf({}), /args\.a: expected a text, received nothing/)
-    assert.match(await refusalOf({ a: ["x"] }), /args\.a: expected a text, received a list/)
-    assert.match(await refusalOf({ a: "x", b: "3" }), /args\.b: is none of 1, 2/)
+    assert.match(await refusalOf({}), /args\.a: expected a string, received nothing/)
+    assert.match(await refusalOf({ a: ["x"] }), /args\.a: expected a string, received a list/)
+    assert.match(await refusalOf({ a: "x", b: "3" }), /args\.b: is not one of 1, 2/)
     assert.match(await refusalOf({ a: "x".repeat(101) }), /args\.a: is longer than 100/)
-    assert.match(await refusalOf({ a: "x\0y" }), /args\.a: holds a NUL/)
+    assert.match(await refusalOf({ a: "x\0y" }), /args\.a: contains a NUL character/)
     assert.match(await refusalOf([]), /args: expected an object/)
   })
 })
@@ -91,10 +91,10 @@ describe("definitions", () => {
       },
     )
 
-  test("mistakes show when the task is defined", () => {
-    invalid({ argv: "pg_dump main" }, /a line for a shell is not possible/)
+  test("an invalid definition is refused when the task is defined", () => {
+    invalid({ argv: "pg_dump main" }, /a shell command line is not possible/)
     invalid({ argv: [] }, /needs `argv`/)
-    invalid({ argv: ["{a}"], args: { a: { pattern: "x" } } }, /has to name its program in full/)
+    invalid({ argv: ["{a}"], args: { a: { pattern: "x" } } }, /must name its program without placeholders/)
     invalid({ argv: ["echo", "{a}"] }, /no such argument in `args`/)
     invalid({ argv: ["echo"], args: { a: { pattern: "x" } } }, /no \{a\} in `argv`/)
     invalid({ argv: ["echo", "{a}"], args: { a: {} } }, /either `pattern` or `oneOf`/)

@@ -20,17 +20,17 @@ export function perform(
   )
 }
 
-/** A Node program of these lines. */
+/** The command line of a Node program. */
 export const node = (code: string, ...rest: readonly string[]) => [process.execPath, "-e", code, ...rest]
 
-/** A command and a child of it, which both ignore SIGTERM. */
-export const DEAF = [
+/** A command and its child, which both ignore SIGTERM. */
+export const IGNORES_SIGTERM = [
   "sh",
   "-c",
   "trap '' TERM; sh -c \"trap '' TERM; echo grandchild \\$\\$; while :; do sleep 1; done\" & echo child $$; while :; do sleep 1; done",
 ]
 
-/** A command that ends once a child of it has left its group; the child writes its pid to a file, and stays. */
+/** A command that ends after its child has left its group. The child writes its pid to a file and goes on. */
 export const LEFT_BEHIND = [
   "sh",
   "-c",

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "vitest"
 import { goneAfter, pidIn } from "../support/processes.ts"
-import { DEAF, folderOfTest, LEFT_BEHIND, perform } from "./command-run.ts"
+import { folderOfTest, IGNORES_SIGTERM, LEFT_BEHIND, perform } from "./command-run.ts"
 
 test("a command is stopped soon after its timeout", async () => {
   const { details } = await perform({ argv: ["sleep", "1000"], timeout: "300ms" }).ended
@@ -12,9 +12,9 @@ test("a command is stopped soon after its timeout", async () => {
   assert.ok(Number(details["durationMs"]) < 3_000, `${details["durationMs"]} ms`)
 })
 
-test("processes that ignore SIGTERM are gone soon after the grace", async () => {
+test("processes that ignore SIGTERM are gone soon after the grace period", async () => {
   const controller = new AbortController()
-  const { ended, lines } = perform({ argv: DEAF }, { signal: controller.signal, grace: "500ms" })
+  const { ended, lines } = perform({ argv: IGNORES_SIGTERM }, { signal: controller.signal, grace: "500ms" })
   const pids = [await pidIn(lines, "child"), await pidIn(lines, "grandchild")]
 
   const abortedAt = performance.now()
@@ -25,7 +25,7 @@ test("processes that ignore SIGTERM are gone soon after the grace", async () => 
   assert.ok(performance.now() - abortedAt < 5_000)
 })
 
-test("a process that left the group and holds the output holds the run only for a moment", async () => {
+test("a process that left the group and keeps the output open delays the run by less than 3 s", async () => {
   const folder = folderOfTest()
 
   const { success, details } = await perform({ argv: LEFT_BEHIND, cwd: folder }).ended

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { onTestFinished, test, vi } from "vitest"
 import { goneAfter, isAlive, pidIn } from "../support/processes.ts"
-import { DEAF, folderOfTest, LEFT_BEHIND, perform } from "./command-run.ts"
+import { folderOfTest, IGNORES_SIGTERM, LEFT_BEHIND, perform } from "./command-run.ts"
 
-/** What the guards of this file have said so far. */
+/** The reports of the guards in this file so far. */
 const spawned = vi.hoisted(() => ({ reports: "" }))
 
 vi.mock(import("node:child_process"), async (original) => {
@@ -21,7 +21,7 @@ vi.mock(import("node:child_process"), async (original) => {
   return { ...actual, spawn }
 })
 
-/** So long that only SIGTERM can have ended what is gone before it. */
+/** So long that a process that ended earlier was ended by SIGTERM. */
 const LONG_GRACE = "10m"
 
 test("a timeout stops the command with SIGTERM and fails the attempt", async () => {
@@ -34,7 +34,7 @@ test("a timeout stops the command with SIGTERM and fails the attempt", async () 
   assert.deepEqual([details["signal"], details["timedOut"]], ["SIGTERM", true])
 })
 
-test("an abort stops the whole group, children and grandchildren, and is passed on", async () => {
+test("an abort stops the whole group, with children and grandchildren, and rejects with its reason", async () => {
   const controller = new AbortController()
   const { ended, lines } = perform(
     { argv: ["sh", "-c", "sh -c 'sleep 1000 & echo grandchild $!; wait' & echo child $!; wait"] },
@@ -48,9 +48,9 @@ test("an abort stops the whole group, children and grandchildren, and is passed 
   assert.deepEqual(pids.map(isAlive), [false, false])
 })
 
-test("processes that ignore SIGTERM are killed after the grace", async () => {
+test("processes that ignore SIGTERM are killed after the grace period", async () => {
   const controller = new AbortController()
-  const { ended, lines } = perform({ argv: DEAF }, { signal: controller.signal, grace: "200ms" })
+  const { ended, lines } = perform({ argv: IGNORES_SIGTERM }, { signal: controller.signal, grace: "200ms" })
   const pids = [await pidIn(lines, "child"), await pidIn(lines, "grandchild")]
 
   controller.abort(new Error("cancelled"))
@@ -59,7 +59,7 @@ test("processes that ignore SIGTERM are killed after the grace", async () => {
   await goneAfter(pids)
 })
 
-test("a command that is aborted before it starts leaves nothing", async () => {
+test("a command that is aborted before its start rejects with the reason", async () => {
   const { ended } = perform(
     { argv: ["sleep", "1000"] },
     { signal: AbortSignal.abort(new Error("too late")), grace: "200ms" },
@@ -68,11 +68,11 @@ test("a command that is aborted before it starts leaves nothing", async () => {
   await assert.rejects(ended, /too late/)
 })
 
-test("a guard that is killed takes its command with it", async () => {
+test("if the guard is killed, its command is killed, too", async () => {
   const { ended, lines } = perform({ argv: ["sh", "-c", "echo child $$; echo guard $PPID; sleep 1000"] })
   const child = await pidIn(lines, "child")
   const guard = await pidIn(lines, "guard")
-  // The command may write before its guard has said its process id, and only then can the worker stop it in the guard's place.
+  // The command may write before the guard has reported the process id, which the worker needs to stop the command.
   while (!spawned.reports.includes(`"pid":${child}`)) await sleep(10)
 
   process.kill(guard, "SIGKILL")
@@ -82,7 +82,7 @@ test("a guard that is killed takes its command with it", async () => {
   await goneAfter([child])
 })
 
-test("a process that left the group and holds the output doesn't hold the run", async () => {
+test("a process that left the group and keeps the output open doesn't keep the run open", async () => {
   const folder = folderOfTest()
 
   const { ended, lines } = perform({ argv: LEFT_BEHIND, cwd: folder })

@@ -5,10 +5,10 @@ import { afterEach, describe, test } from "vitest"
 import { isAlive, pidIn } from "../support/processes.ts"
 import { folderOfTest, node, perform } from "./command-run.ts"
 
-describe("as whom a command runs", () => {
+describe("the user and group of a command", () => {
   const NOBODY = 65_534
 
-  test("a user needs a group: the command would otherwise keep root's", () => {
+  test("a user without a group is refused, because the command would keep root's group", () => {
     assert.throws(() => perform({ argv: ["id"], uid: NOBODY }), {
       code: "BELFRY_TASK_INVALID",
       message: /^Command "it": gid has to be given with uid/,
@@ -16,7 +16,7 @@ describe("as whom a command runs", () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    "a user and a group are all it has: no group of the worker's",
+    "a command with a user and a group has none of the worker's groups",
     async () => {
       const before = process.getgroups!()
       process.setgroups!([0, 4])
@@ -44,7 +44,7 @@ describe("as whom a command runs", () => {
     ["cwd", { cwd: "" }],
     ["timeOut", { timeOut: "5m" }],
     ["args.a.patern", { argv: ["echo", "{a}"], args: { a: { patern: ".*" } } }],
-  ])("an option that isn't what it may be is refused by its name: %s", (option, definition) => {
+  ])("an invalid option is refused by its name: %s", (option, definition) => {
     assert.throws(() => perform({ argv: ["true"], ...(definition as object) }), {
       code: "BELFRY_TASK_INVALID",
       message: new RegExp(`^Command "it": ${option} `),
@@ -52,8 +52,8 @@ describe("as whom a command runs", () => {
   })
 })
 
-describe("how a command ends", () => {
-  test("exit code 0 succeeds, and both outputs are in the log, line by line", async () => {
+describe("the end of a command", () => {
+  test("exit code 0 succeeds, and both output streams are in the log, line by line", async () => {
     const { ended, lines } = perform({
       argv: node("console.log('one\\ntwo'); console.error('three'); process.stdout.write('four')"),
     })
@@ -66,20 +66,20 @@ describe("how a command ends", () => {
     assert.deepEqual([...lines].sort(), ["four", "one", "three", "two"])
   })
 
-  test("any other exit code fails, and is kept", async () => {
+  test("any other exit code fails, and is in the details", async () => {
     const { success, message, details } = await perform({ argv: node("process.exit(3)") }).ended
 
     assert.deepEqual([success, details["exitCode"]], [false, 3])
     assert.match(message, /Command "it" ended with exit code 3/)
   })
 
-  test("a command that a signal ends fails, and the signal is kept", async () => {
+  test("a command that is ended by a signal fails, and the signal is in the details", async () => {
     const { success, details } = await perform({ argv: node("process.kill(process.pid, 'SIGABRT')") }).ended
 
     assert.deepEqual([success, details["exitCode"], details["signal"]], [false, null, "SIGABRT"])
   })
 
-  test("a program or a folder that isn't there, or can't be run, is told", async () => {
+  test("a missing program, a missing folder, and a file that can't be executed fail with a message", async () => {
     const missing = await perform({ argv: ["no-such-program-anywhere"] }).ended
     const folder = await perform({ argv: ["true"], cwd: "/no/such/folder" }).ended
     const file = join(folderOfTest(), "no-program")
@@ -95,7 +95,7 @@ describe("how a command ends", () => {
     )
   })
 
-  test("a command that closes its outputs is waited for", async () => {
+  test("a command that closes its output streams is waited for", async () => {
     const code =
       "require('fs').closeSync(1); require('fs').closeSync(2); setTimeout(() => process.exit(7), 200)"
 
@@ -104,7 +104,7 @@ describe("how a command ends", () => {
     assert.equal(details["exitCode"], 7)
   })
 
-  test("what a command leaves behind in its group ends with it", async () => {
+  test("processes that a command leaves behind in its group are ended", async () => {
     const { ended, lines } = perform({ argv: ["sh", "-c", "sleep 1000 & echo child $!"] }, { grace: "10m" })
 
     const { success } = await ended
@@ -114,13 +114,13 @@ describe("how a command ends", () => {
   })
 })
 
-describe("what a command is given", () => {
+describe("the environment of a command", () => {
   afterEach(() => {
     delete process.env["BELFRY_TEST_SECRET"]
     delete process.env["BELFRY_TEST_ALLOWED"]
   })
 
-  test("a clean environment: a few names, those allowed, and the run's", async () => {
+  test("has a few standard variables, the allowed ones, and the run's", async () => {
     process.env["BELFRY_TEST_SECRET"] = "1"
     process.env["BELFRY_TEST_ALLOWED"] = "2"
 
@@ -148,7 +148,7 @@ describe("what a command is given", () => {
     )
   })
 
-  test("its folder, and no input", async () => {
+  test("has the given folder, and no input", async () => {
     const folder = folderOfTest()
 
     const { ended, lines } = perform({ argv: ["sh", "-c", "pwd; cat; echo end"], cwd: folder })
@@ -157,7 +157,7 @@ describe("what a command is given", () => {
     assert.deepEqual(lines, [folder, "end"])
   })
 
-  test("a process group of its own", async () => {
+  test("has a process group of its own", async () => {
     const { ended, lines } = perform({
       argv: ["sh", "-c", "echo $$ $(ps -o pgid= -p $$) $(ps -o sid= -p $$)"],
     })
@@ -167,7 +167,7 @@ describe("what a command is given", () => {
     assert.deepEqual([group, session], [pid, pid])
   })
 
-  test("another user, if the worker is root; for other workers that fails", async () => {
+  test("has another user if the worker is root; otherwise the command fails", async () => {
     const isRoot = process.getuid?.() === 0
     const { ended, lines } = perform({ argv: ["id", "-u"], uid: 65_533, gid: 65_533, cwd: "/" })
 
@@ -180,18 +180,18 @@ describe("what a command is given", () => {
 })
 
 describe("output", () => {
-  test("more lines than are kept: the first and the last are", async () => {
+  test("of more lines than the limit, the first and the last are kept", async () => {
     const { ended, lines } = perform({ argv: ["seq", "1", "100000"] }, { maxLines: 10 })
     const { details } = await ended
 
     assert.deepEqual(lines.slice(0, 10), ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])
-    assert.match(lines[10]!, /more was written than is kept/)
+    assert.match(lines[10]!, /the output was cut/)
     assert.equal(lines.at(-1), "100000")
     assert.ok(lines.length < 2_000)
     assert.deepEqual([details["isCut"], details["stdoutBytes"]], [true, 588_895])
   })
 
-  test("a line without an end is cut, and characters stay whole across reads", async () => {
+  test("a very long line is cut, and a character that is split between two reads stays whole", async () => {
     const code =
       "process.stdout.write('x'.repeat(1e6) + '\\nü'); setTimeout(() => process.stdout.write('ü\\r\\n'), 50)"
 

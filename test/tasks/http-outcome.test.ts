@@ -10,7 +10,7 @@ import { performTask } from "../support/task-run.ts"
 
 const task = httpTask({ allowNet: ["127.0.0.1"], timeout: "10m" })
 
-describe("what an answer means", () => {
+describe("the result of an answer", () => {
   test("a status of 200 to 299 succeeds, and status, headers and JSON are kept", async () => {
     await using target = await httpTarget(
       answering(
@@ -30,7 +30,7 @@ describe("what an answer means", () => {
   })
 
   for (const status of [301, 302, 307, 308]) {
-    test(`${status} fails, and where it points is not called`, async () => {
+    test(`${status} fails, and its location is not called`, async () => {
       await using target = await httpTarget((response, { path }) =>
         answering(status, { location: path === "/hook" ? "/elsewhere" : "/hook" })(response),
       )
@@ -44,7 +44,7 @@ describe("what an answer means", () => {
     })
   }
 
-  test("500 fails, to be tried again as the policy says, with the answer kept", async () => {
+  test("500 fails, with the answer in the details, and the retry policy decides", async () => {
     await using target = await httpTarget(answering(500, {}, "broken"))
 
     const { success, details } = await performTask(task, { url: target.url }).ended
@@ -52,7 +52,7 @@ describe("what an answer means", () => {
     assert.deepEqual([success, details["status"], details["body"]], [false, 500, "broken"])
   })
 
-  test("410 fails for good, with the answer kept", async () => {
+  test("410 fails without a retry, with the answer in the details", async () => {
     await using target = await httpTarget(answering(410, { "content-type": "text/plain" }, "moved out"))
 
     const run = await endOf(task, { url: target.url })
@@ -60,10 +60,10 @@ describe("what an answer means", () => {
     assert.deepEqual([run.state, run.attempt], ["failed", 1])
     const { status, body } = run.details as { status: number; body: string }
     assert.deepEqual([status, body], [410, "moved out"])
-    assert.match(run.error!, /answered 410: what was there is gone for good/)
+    assert.match(run.error!, /answered 410: the resource is permanently gone/)
   })
 
-  test("an attempt without an answer has no details, and its error says why", async () => {
+  test("an attempt without an answer has no details, and its error has the reason", async () => {
     await using target = await httpTarget(() => undefined)
     const once = httpTask({ allowNet: ["127.0.0.1"], retry: { attempts: 1 } })
 
@@ -74,7 +74,7 @@ describe("what an answer means", () => {
   })
 
   for (const status of [429, 503]) {
-    test(`${status} with Retry-After is tried again when it says`, async () => {
+    test(`${status} with Retry-After is retried after that time`, async () => {
       await using target = await httpTarget(answering(status, { "retry-after": "120" }))
 
       const ended = performTask(task, { url: target.url }).ended
@@ -87,7 +87,7 @@ describe("what an answer means", () => {
     })
   }
 
-  test("Retry-After may be a date, and can't put a run away for longer than a day", async () => {
+  test("Retry-After may be a date, and is limited to one day", async () => {
     const now = Date.parse("2026-01-01T00:00:00Z")
     const { systemClock } = await import("../../src/runtime/clock.ts")
     const dated = httpTask({ allowNet: ["127.0.0.1"], clock: { ...systemClock, now: () => now } })
@@ -106,13 +106,13 @@ describe("what an answer means", () => {
     }
   })
 
-  test("429 without a Retry-After that makes sense is left to the policy", async () => {
+  test("429 without a valid Retry-After is left to the retry policy", async () => {
     await using target = await httpTarget(answering(429, { "retry-after": "soon" }))
 
     assert.equal((await performTask(task, { url: target.url }).ended).success, false)
   })
 
-  test("expectStatus says what succeeds: one, a list or a range", async () => {
+  test("expectStatus is the status that succeeds: one, a list or a range", async () => {
     await using target = await httpTarget((response, { path }) => answering(Number(path.slice(1)))(response))
     const succeeds = async (
       status: number,
@@ -131,8 +131,8 @@ describe("what an answer means", () => {
   })
 })
 
-describe("answers that go wrong", () => {
-  test("a server that never answers is given up at the timeout", async () => {
+describe("failing answers", () => {
+  test("a server that never answers fails the attempt at the timeout", async () => {
     await using target = await httpTarget(() => undefined)
 
     await assert.rejects(
@@ -141,7 +141,7 @@ describe("answers that go wrong", () => {
     )
   })
 
-  test("a body that never ends in time is given up at the timeout", async () => {
+  test("a body that doesn't end fails the attempt at the timeout", async () => {
     await using target = await httpTarget((response) => void response.writeHead(200).write("a"))
 
     await assert.rejects(
@@ -150,7 +150,7 @@ describe("answers that go wrong", () => {
     )
   })
 
-  test("a resolver that never answers is given up, too", async () => {
+  test("a resolver that never answers fails the attempt at the timeout", async () => {
     const stuck = httpTask({ lookup: () => new Promise(() => undefined) })
 
     const ended = performTask(stuck, { url: "http://x.example/", timeout: "50ms" }).ended
@@ -166,12 +166,12 @@ describe("answers that go wrong", () => {
 
   test("the run's signal ends the request at once", async () => {
     const controller = new AbortController()
-    let hungUp: () => void
+    let onClose: () => void
     const closed = new Promise<void>((resolve) => {
-      hungUp = resolve
+      onClose = resolve
     })
     await using target = await httpTarget((_, __, request) => {
-      request.socket.on("close", () => hungUp())
+      request.socket.on("close", () => onClose())
       controller.abort(new Error("cancelled by somebody"))
     })
 
@@ -187,14 +187,14 @@ describe("answers that go wrong", () => {
     await assert.rejects(performTask(task, { url: target.url }).ended, /ECONNRESET|socket hang up/)
   })
 
-  test("a connection that is reset in the middle of the body fails the attempt", async () => {
+  test("a connection that is reset before the end of the body fails the attempt", async () => {
     await using target = await httpTarget((response, _, request) => {
       response
         .writeHead(200, { "content-length": "100" })
         .write("half", () => request.socket.resetAndDestroy())
     })
 
-    await assert.rejects(performTask(task, { url: target.url }).ended, /ECONNRESET|aborted|middle/)
+    await assert.rejects(performTask(task, { url: target.url }).ended, /ECONNRESET|aborted|before the end/)
   })
 
   test("a body that ends with its connection is read to its end", async () => {
@@ -207,7 +207,7 @@ describe("answers that go wrong", () => {
     assert.equal(String(details["body"]).length, 40_000)
   })
 
-  test("an endless body is cut at 64 KiB and the connection closed", async () => {
+  test("an endless body is cut at 64 KiB and the connection is closed", async () => {
     let sent = 0
     await using target = await httpTarget((response) => {
       response.writeHead(200, { "content-type": "text/plain" })
@@ -237,7 +237,7 @@ describe("answers that go wrong", () => {
     assert.equal(target.received[0]!.headers["accept-encoding"], "identity")
   })
 
-  test("JSON that is too deep is kept as text, and a NUL is not kept", async () => {
+  test("JSON that is nested too deeply is stored as text, and NUL characters are replaced", async () => {
     const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
     await using target = await httpTarget((response, { path }) =>
       answering(
@@ -255,8 +255,8 @@ describe("answers that go wrong", () => {
   })
 })
 
-describe("where a request goes", () => {
-  test("a name that leads to a private address is refused at the run, without a retry", async () => {
+describe("the destination of a request", () => {
+  test("a name with a private address is refused at the run, without a retry", async () => {
     const rebinding = httpTask({ lookup: async () => [{ address: "10.0.0.1", family: 4 }] })
 
     const ended = performTask(rebinding, { url: "http://harmless.example/" }).ended
@@ -268,7 +268,7 @@ describe("where a request goes", () => {
     })
   })
 
-  test("the connection goes to the address that was checked, under the name that was given", async () => {
+  test("the connection goes to the checked address, with the given host name", async () => {
     await using target = await httpTarget(answering(200))
     const named = httpTask({
       allowNet: ["127.0.0.1"],
@@ -297,7 +297,7 @@ describe("where a request goes", () => {
   })
 })
 
-/** The run at its end, performed by a scheduler. */
+/** The failed run, performed by a scheduler. */
 async function endOf(called: typeof task, payload: HttpPayload) {
   await using scheduler = createScheduler({ store: memory(), tasks: [called], logger: silentLogger })
   await scheduler.start()

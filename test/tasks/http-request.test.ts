@@ -26,8 +26,8 @@ afterEach(() => {
   for (const name of VARIABLES) delete process.env[name]
 })
 
-describe("what is sent", () => {
-  test("a body is JSON and POST unless said", async () => {
+describe("the request", () => {
+  test("a body is sent as JSON with POST by default", async () => {
     await using target = await httpTarget(answering(200))
 
     await performTask(task, { url: target.url, body: { day: 1, list: [null, "ü"] } }).ended
@@ -40,7 +40,7 @@ describe("what is sent", () => {
     assert.equal(headers["content-length"], String(Buffer.byteLength(body)))
   })
 
-  test("a text is sent as it is, with the method and the headers given", async () => {
+  test("a string is sent as it is, with the given method and headers", async () => {
     await using target = await httpTarget(answering(200))
     const headers = { "Content-Type": "application/xml", "X-Tenant": "7" }
 
@@ -51,7 +51,7 @@ describe("what is sent", () => {
     assert.deepEqual([got.headers["content-type"], got.headers["x-tenant"]], ["application/xml", "7"])
   })
 
-  test("without a body it is GET", async () => {
+  test("a request without a body is a GET", async () => {
     await using target = await httpTarget(answering(204))
 
     await performTask(task, { url: target.url }).ended
@@ -61,12 +61,12 @@ describe("what is sent", () => {
 })
 
 describe("the id of a message", () => {
-  test("a run's id keeps letters, digits and dashes, and writes the rest as _ and two digits", () => {
+  test("a run's id keeps letters, digits and dashes, and each other byte becomes _ and two digits", () => {
     assert.equal(webhookIdOf("nightly@2026-01-01T00:00:00Z"), "nightly_402026-01-01T00_3A00_3A00Z")
     assert.equal(webhookIdOf("a_b ü"), "a_5Fb_20_C3_BC")
   })
 
-  test("a long id is shortened and stays its own", () => {
+  test("long ids are shortened and stay different", () => {
     const [one, other] = [webhookIdOf(`${"x".repeat(300)}1`), webhookIdOf(`${"x".repeat(300)}2`)]
 
     assert.notEqual(one, other)
@@ -108,7 +108,7 @@ describe("signatures", () => {
     assert.equal(Number(headers["webhook-timestamp"]), Math.floor(SENT_AT / 1_000))
   })
 
-  test("the example of the Standard Webhooks specification comes out the same", async () => {
+  test("the signature equals the example in the Standard Webhooks specification", async () => {
     const { parseSecrets, signatureOf } = await import("../../src/tasks/http/webhook.ts")
     const keys = parseSecrets("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "X")
     const message = {
@@ -120,7 +120,7 @@ describe("signatures", () => {
     assert.equal(signatureOf(message, keys), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
   })
 
-  test("a message without a body signs the empty text", async () => {
+  test("the signature of a message without a body signs an empty body", async () => {
     process.env["BELFRY_TEST_SECRET"] = `whsec_${secrets[0]!.toString("base64")}`
     await using target = await httpTarget(answering(200))
 
@@ -134,7 +134,7 @@ describe("signatures", () => {
     )
   })
 
-  test("a secret that is none is told without being shown", async () => {
+  test("an invalid secret is reported without being shown", async () => {
     for (const wrong of [
       "hunter2hunter2",
       "whsec_c2hvcnQ=",
@@ -154,7 +154,7 @@ describe("signatures", () => {
 })
 
 describe("variables", () => {
-  test("they are filled in at the run, percent-encoded in a path, and blotted out of whatever is kept", async () => {
+  test("variables are filled in at the run, percent-encoded in a path, and redacted from everything that is stored", async () => {
     process.env["BELFRY_TEST_TOKEN"] = TOKEN
     await using target = await httpTarget((response, { path, headers, body }) =>
       answering(
@@ -181,13 +181,13 @@ describe("variables", () => {
   })
 
   test.each([
-    ["capital letters or not", "a/b+c=d", "a%2fb%2Bc%3dd"],
-    ["only where it has to be", "it's a/b:c", "it%27s+a%2Fb:c"],
+    ["in upper or lower case", "a/b+c=d", "a%2fb%2Bc%3dd"],
+    ["only where necessary", "it's a/b:c", "it%27s+a%2Fb:c"],
     ["with its UTF-8 bytes", "pässword", "p%C3%A4ssword"],
     ["in JSON with escaped slashes", "a/b/c/d", "a\\/b\\/c\\/d"],
     ["in HTML", 'a&b"c', "a&amp;b&quot;c"],
-    ["with a sign that replacements read", "a$&b$1", "a$&b$1"],
-  ])("a value that comes back encoded, %s, is blotted out", async (_, value, echo) => {
+    ["with characters that are special in a replacement", "a$&b$1", "a$&b$1"],
+  ])("a value that comes back encoded, %s, is redacted", async (_, value, echo) => {
     process.env["BELFRY_TEST_TOKEN"] = value
     await using target = await httpTarget(
       answering(200, { "content-type": "text/plain", etag: echo }, `<${echo}>`),
@@ -209,7 +209,7 @@ describe("variables", () => {
     ["4711", "47110"],
     ["12345678901234567890", "12345678901234567890"],
     ["0012345", "12345"],
-  ])("the value %s that comes back as the number %s is blotted out", async (value, number) => {
+  ])("the value %s that comes back as the number %s is redacted", async (value, number) => {
     process.env["BELFRY_TEST_TOKEN"] = value
     const json = `{"pin":${number},"list":[${number},1]}`
     await using target = await httpTarget(answering(200, { "content-type": "application/json" }, json))
@@ -227,7 +227,7 @@ describe("variables", () => {
     ["https://user:hunt%2Fer2@db.example/x", "hunt/er2"],
     ["https://ghp_token@git.example/x", "ghp_token"],
     ["https://user:100%25ly%@db.example/x", "100%25ly%"],
-  ])("of %s, a part that is secret by itself is blotted out alone, too", async (value, part) => {
+  ])("the secret part of %s is also redacted when it comes back alone", async (value, part) => {
     process.env["BELFRY_TEST_TOKEN"] = value
     await using target = await httpTarget(answering(500, { "content-type": "text/plain" }, `bad ${part}!`))
 
@@ -237,18 +237,18 @@ describe("variables", () => {
     assert.equal(details["body"], "bad {{env.BELFRY_TEST_TOKEN}}!")
   })
 
-  test("a variable with a user name and password in the URL is refused without being shown", async () => {
+  test("a URL from a variable with a user name and password is refused without being shown", async () => {
     process.env["BELFRY_TEST_ORIGIN"] = "http://admin:hunter2@127.0.0.1:9999"
 
     const ended = performTask(task, { url: "{{env.BELFRY_TEST_ORIGIN}}/hook" }).ended
 
     await assert.rejects(ended, (error: Error) => {
-      assert.match(error.message, /holds a user name or password/)
+      assert.match(error.message, /contains a user name or password/)
       return !inspect(error).includes("hunter2") && !inspect(error).includes("admin:")
     })
   })
 
-  test("an error that has a value only in its causes or fields is kept without them", async () => {
+  test("an error with a value in its causes or fields is stored without them", async () => {
     process.env["BELFRY_TEST_ORIGIN"] = "http://very-secret-host.invalid"
     const failing = httpTask({
       env: VARIABLES,
@@ -265,7 +265,7 @@ describe("variables", () => {
     })
   })
 
-  test("a value that a cut body ends with is not kept in part", async () => {
+  test("the beginning of a value at the end of a cut body is not stored", async () => {
     process.env["BELFRY_TEST_TOKEN"] = "sesame-open-wide"
     const text = `${"x".repeat(65_526)}sesame-open-wide${"y".repeat(9_000)}`
     await using target = await httpTarget(answering(200, { "content-type": "text/plain" }, text))
@@ -276,7 +276,7 @@ describe("variables", () => {
     assert.ok(!String(details["body"]).includes("sesa"))
   })
 
-  test("a variable may be a whole origin, and is then checked like any other", async () => {
+  test("a variable may be a whole origin, which is checked like any other", async () => {
     await using target = await httpTarget(answering(200))
     process.env["BELFRY_TEST_ORIGIN"] = `http://127.0.0.1:${target.port}`
     assert.equal((await performTask(task, { url: "{{env.BELFRY_TEST_ORIGIN}}/hook" }).ended).success, true)
@@ -287,7 +287,7 @@ describe("variables", () => {
     await assert.rejects(ended, /not a public address/)
   })
 
-  test("an error that names a value doesn't let it out", async () => {
+  test("a value in an error's message is redacted", async () => {
     process.env["BELFRY_TEST_ORIGIN"] = "http://very-secret-host.invalid"
     const failing = httpTask({
       env: VARIABLES,
@@ -301,12 +301,15 @@ describe("variables", () => {
     await assert.rejects(ended, (error: Error) => !`${error.stack}${error.cause}`.includes("very-secret"))
   })
 
-  test("a variable that isn't set, or breaks a header, fails the attempt", async () => {
+  test("a variable that isn't set, or is not allowed in a header, fails the attempt", async () => {
     const payload = { url: "http://127.0.0.1:9999/", headers: { "x-auth": "{{env.BELFRY_TEST_TOKEN}}" } }
     await assert.rejects(performTask(task, payload).ended, /BELFRY_TEST_TOKEN is not set in this worker/)
 
     process.env["BELFRY_TEST_TOKEN"] = "one\r\nx-evil: 1"
-    await assert.rejects(performTask(task, payload).ended, /holds characters that a header can't/)
+    await assert.rejects(
+      performTask(task, payload).ended,
+      /contains characters that are not allowed in a header/,
+    )
   })
 })
 
@@ -326,7 +329,7 @@ describe("TLS", () => {
     return { port, [Symbol.asyncDispose]: async () => void server.close() }
   }
 
-  test("a certificate that nobody vouches for is refused, whatever the environment says", async () => {
+  test("an untrusted certificate is refused, even if an environment variable allows it", async () => {
     await using target = await tlsTarget()
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
@@ -338,7 +341,7 @@ describe("TLS", () => {
     else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
   })
 
-  test("a certificate of the task's own authority is trusted, for its own name", async () => {
+  test("a certificate from the task's `ca` is trusted for its own name only", async () => {
     await using target = await tlsTarget()
     const trusting = httpTask({ ...resolved, ca: TEST_CERTIFICATE })
 

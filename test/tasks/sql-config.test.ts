@@ -2,9 +2,9 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { terminal } from "../cli/support.ts"
 
-/** The task `sql` is enabled by the configuration of the program, and by nothing else. */
+/** Only the configuration of the program enables the task `sql`. */
 
-test("without the setting there is no such task", async () => {
+test("without the setting `sql` there is no task `sql`", async () => {
   const shell = terminal()
   await shell.run("migrate")
 
@@ -17,13 +17,13 @@ test("without the setting there is no such task", async () => {
 })
 
 test.each([
-  [{ sql: { schemas: ["app"] } }, /the store's address is none of it/],
-  [{ sql: { schemas: ["app"] }, store: "./belfry.db" }, /the store's address is none of it/],
+  [{ sql: { schemas: ["app"] } }, /the store is not a PostgreSQL database/],
+  [{ sql: { schemas: ["app"] }, store: "./belfry.db" }, /the store is not a PostgreSQL database/],
   [{ sql: { schemas: ["app"], schema: "app" } }, /unknown part "schema"/],
   [{ sql: { url: "postgres://localhost/x" } }, /schemas is undefined; use a list of schemas/],
   [{ sql: { url: "postgres://localhost/x", schemas: ["pg_catalog"] } }, /PostgreSQL's own/],
-  [{ sql: true }, /"sql" .* is of the wrong type/],
-])("%j is told at the door", async (config, what) => {
+  [{ sql: true }, /"sql" .* has the wrong type/],
+])("%j is refused at start", async (config, what) => {
   const shell = terminal()
   shell.write("belfry.config.json", JSON.stringify(config))
 
@@ -33,7 +33,7 @@ test.each([
   assert.match(err, what)
 })
 
-test("a password in the setting is not shown", async () => {
+test("a password in the setting `sql` is not shown", async () => {
   const shell = terminal()
   const sql = { url: "postgres://me:hunter2@localhost/x", schemas: ["app"] }
   shell.write("belfry.config.json", JSON.stringify({ sql }))
@@ -44,7 +44,7 @@ test("a password in the setting is not shown", async () => {
   assert.doesNotMatch(out, /hunter2/)
 })
 
-test("a schedule that names no function that may be called is refused", async () => {
+test("a run of a function in a schema that is not allowed is refused", async () => {
   const shell = terminal()
   shell.write(
     "belfry.config.json",

@@ -4,7 +4,7 @@ import type { BelfryError, Json } from "../../src/index.ts"
 import { type SqlFunctionsOptions, sqlFunctions } from "../../src/postgres.ts"
 import { performTask } from "../support/task-run.ts"
 
-/** Whatever reaches it is noted, and refused. */
+/** A pool that records every call and refuses every connection. */
 function closedPool() {
   const asked: string[] = []
   const pool = {
@@ -22,7 +22,7 @@ const task = sqlFunctions({ pool, schemas: ["app", "reports"] })
 
 async function refusalOf(payload: Json): Promise<string> {
   const error = await performTask(task, payload).ended.then(
-    () => assert.fail("it was accepted"),
+    () => assert.fail("the payload was accepted"),
     (thrown: BelfryError) => thrown,
   )
   assert.equal(error.code, "BELFRY_PAYLOAD_INVALID", error.message)
@@ -60,7 +60,7 @@ const HOSTILE_NAMES = [
 ]
 
 for (const name of HOSTILE_NAMES) {
-  test(`${JSON.stringify(name.slice(0, 20))} (${name.length}) is not the name of a function, and nobody is asked for it`, async () => {
+  test(`${JSON.stringify(name.slice(0, 20))} (${name.length}) is not the name of a function, and the database is not asked`, async () => {
     const message = await refusalOf({ function: name })
 
     assert.match(message, /Payload of task "sql" is invalid at function: .* is not the name of a function/)
@@ -69,7 +69,7 @@ for (const name of HOSTILE_NAMES) {
   })
 }
 
-test("a schema that isn't allowed is refused, the catalogue's own among them", async () => {
+test("a schema that isn't allowed is refused, such as the catalogue", async () => {
   assert.match(
     await refusalOf({ function: "pg_catalog.jsonb_strip_nulls" }),
     /schema "pg_catalog" is not allowed here; allowed are app, reports/,
@@ -78,19 +78,19 @@ test("a schema that isn't allowed is refused, the catalogue's own among them", a
   assert.deepEqual(asked, [])
 })
 
-test("a payload that is no call of a function is refused", async () => {
+test("a payload that is not a function call is refused", async () => {
   assert.match(await refusalOf(null), /expected an object, received nothing/)
   assert.match(await refusalOf("app.f"), /expected an object, received a string/)
-  assert.match(await refusalOf({}), /function: expected a text, received nothing/)
-  assert.match(await refusalOf({ function: ["app.f"] }), /function: expected a text, received a list/)
-  assert.match(await refusalOf({ function: "f", role: "postgres" }), /role: is not known/)
+  assert.match(await refusalOf({}), /function: expected a string, received nothing/)
+  assert.match(await refusalOf({ function: ["app.f"] }), /function: expected a string, received a list/)
+  assert.match(await refusalOf({ function: "f", role: "postgres" }), /role: is not a known field/)
   assert.match(
     await refusalOf(JSON.parse('{"function":"f","__proto__":{"payload":1}}') as Json),
-    /__proto__: is not known/,
+    /__proto__: is not a known field/,
   )
 })
 
-test("a schedule that can't be served is refused when it is declared", () => {
+test("a schedule with an invalid function name is refused when it is declared", () => {
   assert.throws(() => task.schedule("nightly", { cron: "@daily", payload: { function: "f; --" } }), {
     code: "BELFRY_PAYLOAD_INVALID",
   })
@@ -121,7 +121,7 @@ const MISTAKES: readonly [Partial<SqlFunctionsOptions>, RegExp][] = [
 ]
 
 for (const [options, words] of MISTAKES) {
-  test(`${JSON.stringify(options)} is a mistake that shows where it is made`, () => {
+  test(`${JSON.stringify(options)} is refused when the task is defined`, () => {
     assert.throws(
       () => sqlFunctions({ pool, ...options } as SqlFunctionsOptions),
       (error: BelfryError) => {
@@ -133,11 +133,12 @@ for (const [options, words] of MISTAKES) {
   })
 }
 
-test("a database that is away fails the run, in words", async () => {
-  const away = closedPool()
+test("an unreachable database fails the run with a message", async () => {
+  const unreachable = closedPool()
 
-  const report = await performTask(sqlFunctions({ pool: away.pool, schemas: ["app"] }), { function: "f" })
-    .ended
+  const report = await performTask(sqlFunctions({ pool: unreachable.pool, schemas: ["app"] }), {
+    function: "f",
+  }).ended
 
   assert.deepEqual(report, {
     success: false,
@@ -146,12 +147,12 @@ test("a database that is away fails the run, in words", async () => {
   })
 })
 
-test("a run that is over before it has a connection doesn't wait for one, and gives it back when it comes", async () => {
+test("a run that is aborted while it waits for a connection ends at once, and returns the connection later", async () => {
   const controller = new AbortController()
   let released: boolean | undefined | "no" = "no"
-  let come: () => void = () => undefined
+  let arrive: () => void = () => undefined
   const client = {
-    query: () => assert.fail("it was used"),
+    query: () => assert.fail("the connection was used"),
     release: (destroy?: boolean) => {
       released = destroy
     },
@@ -159,7 +160,7 @@ test("a run that is over before it has a connection doesn't wait for one, and gi
   const slow = {
     connect: () =>
       new Promise<typeof client>((resolve) => {
-        come = () => resolve(client)
+        arrive = () => resolve(client)
       }),
     end: async () => undefined,
   }
@@ -173,12 +174,12 @@ test("a run that is over before it has a connection doesn't wait for one, and gi
   controller.abort(new Error("The run was cancelled"))
 
   await assert.rejects(ended, /The run was cancelled/)
-  come()
+  arrive()
   await new Promise(setImmediate)
   assert.equal(released, undefined)
 })
 
-test("a pool that was given is not ended", async () => {
+test("closing the task doesn't end the user's pool", async () => {
   const mine = closedPool()
   const own = sqlFunctions({ pool: mine.pool, schemas: ["app"] })
   await performTask(own, { function: "f" }).ended

@@ -3,8 +3,8 @@ import * as z from "zod"
 import { createScheduler, defineTask, type Json, memory, type Scheduler } from "../../src/index.ts"
 
 /**
- * Nothing here runs: `tsc` is the test. Each line under `@ts-expect-error` was a promise of the API (`api.md`) not to
- * compile, and if it ever does, the directive itself becomes the error.
+ * This code doesn't run: `tsc` is the test. By the specification (`api.md`) a line under `@ts-expect-error` must not compile. If
+ * it does, `tsc` reports the directive as an error.
  */
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -71,7 +71,7 @@ export async function enqueues(scheduler: Scheduler): Promise<void> {
   await scheduler.enqueue(vacuum, { priority: "urgent" })
   // @ts-expect-error no such option
   await scheduler.enqueue(vacuum, { retries: 3 })
-  // @ts-expect-error a greeting is text
+  // @ts-expect-error the payload is text
   await scheduler.enqueue(greet, { payload: 7 })
 }
 
@@ -104,7 +104,7 @@ export async function steers(scheduler: Scheduler): Promise<void> {
   await scheduler.schedules.create("s", { task: sendDigest, cron: "@daily" })
   // @ts-expect-error userId is a string
   await scheduler.schedules.create("s", { task: sendDigest, cron: "@daily", payload: { userId: 1 } })
-  // @ts-expect-error an update says what it is based on
+  // @ts-expect-error ifRevision is required
   await scheduler.schedules.update("s", { cron: "@hourly" })
   // @ts-expect-error no such role
   await scheduler.start({ roles: ["lead"] })(
@@ -131,7 +131,7 @@ const report = defineTask({
 })
 const nothing = defineTask({ name: "nothing", run: async () => {} })
 
-/** What a task returned is known where its run is waited for. */
+/** The type of a task's result is known to a caller that waits for its run. */
 export async function results(scheduler: Scheduler, which: boolean): Promise<void> {
   const measured = await (await scheduler.enqueue(measure)).wait({ timeout: "1m" })
   expectType<

@@ -13,25 +13,25 @@ const checked = (lastRunAt: number | null) => {
   )!
 }
 
-test("a schedule that fired ahead of the store's clock is a problem, with when it is next due", () => {
+test("a schedule that fired ahead of the store's clock is a problem, and the message has its next due time", () => {
   const { result, message, remedy } = checked(AN_INSTANT + 3_600_000)
 
   assert.equal(result, "problem")
   assert.equal(
     message,
-    "s fired ahead of the store's clock: nothing more fires until the clock has caught up; s is next due at 2026-03-27T09:00:00.000Z",
+    "s fired ahead of the store's clock and will not fire until the clock has caught up; s is next due at 2026-03-27T09:00:00.000Z",
   )
   assert.match(remedy!, /belfry schedule trigger s$/)
 })
 
-test("one that fired just now, or never, is none", () => {
+test("a schedule that fired just now, or never, is not a problem", () => {
   assert.deepEqual(
     [null, AN_INSTANT, AN_INSTANT + 1_000].map((lastRunAt) => checked(lastRunAt).result),
     ["ok", "ok", "ok"],
   )
 })
 
-test("schedules that wait for one another are a problem, with the cycle", () => {
+test("schedules that depend on each other are a problem, and the message has the cycle", () => {
   const on = (scheduleId: string) => ({ dependsOn: [{ scheduleId, withinMs: 1 }] })
   const schedules = [
     aSchedule({ id: "a", ...on("b") }),
@@ -46,6 +46,6 @@ test("schedules that wait for one another are a problem, with the cycle", () => 
 
   const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!
   assert.equal(result, "problem")
-  assert.equal(message, "a → b → a wait for one another and never fire")
-  assert.equal(remedy, "Break it: belfry schedule set a --unset depends-on")
+  assert.equal(message, "a → b → a depend on each other and never fire")
+  assert.equal(remedy, "Break the cycle: belfry schedule set a --unset depends-on")
 })

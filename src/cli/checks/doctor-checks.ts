@@ -5,21 +5,21 @@ import { isActive } from "../../core/schedule-state.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { commandWord } from "../printing/printable.ts"
-import { spanWords } from "../printing/time-words.ts"
+import { spanWords } from "../printing/time-text.ts"
 import { isOnline } from "../printing/worker-rows.ts"
 import { nearestTo } from "../session/lookups.ts"
 import { lintsOf } from "./lints.ts"
-import { sortedOut } from "./schedule-problem.ts"
+import { splitBroken } from "./schedule-problem.ts"
 
 export function checkSchedules(
   schedules: readonly ScheduleView[],
   now: number,
   ignored: ReadonlySet<string> = new Set(),
 ): readonly Check[] {
-  const { sound, broken } = sortedOut(schedules)
-  const active = sound.filter(({ state }) => isActive(state))
-  const overdue = sound.filter(({ state }) => state === "overdue")
-  const overridden = sound.filter(({ isOverridden }) => isOverridden)
+  const { plannable, broken } = splitBroken(schedules)
+  const active = plannable.filter(({ state }) => isActive(state))
+  const overdue = plannable.filter(({ state }) => state === "overdue")
+  const overridden = plannable.filter(({ isOverridden }) => isOverridden)
   return [
     ok("schedules", `${schedules.length}, of which ${active.length} active`),
     overdue.length === 0
@@ -27,17 +27,17 @@ export function checkSchedules(
       : problem(
           "overdue",
           `${namesOf(overdue)} should have fired, but no process fires schedules`,
-          "Start one: belfry start",
+          "Start a process: belfry start",
         ),
     ...brokenChecks(broken),
-    dependencyCheck(sound, schedules),
-    cycleCheck(sound),
+    dependencyCheck(plannable, schedules),
+    cycleCheck(plannable),
     clockCheck(active, now),
     overridden.length === 0
-      ? ok("overrides", "no schedule of code was changed by hand")
+      ? ok("overrides", "no schedule declared in code was changed by hand")
       : warning(
           "overrides",
-          `${namesOf(overridden)} ${overridden.length === 1 ? "differs" : "differ"} from what code declares`,
+          `${namesOf(overridden)} ${overridden.length === 1 ? "differs" : "differ"} from the declaration in code`,
           "See: belfry schedule list --status overridden",
         ),
     lintCheck(active, now, ignored),
@@ -52,71 +52,71 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
     first!.nextRunAt === null ? "" : `; ${first!.id} is next due at ${first!.nextRunAt.toISOString()}`
   return problem(
     "clock set back",
-    `${namesOf(ahead)} fired ahead of the store's clock: nothing more fires until the clock has caught up${next}`,
-    `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${commandWord(first!.id)}`,
+    `${namesOf(ahead)} fired ahead of the store's clock and will not fire until the clock has caught up${next}`,
+    `Set the clock of the store's host. To run a schedule without waiting: belfry schedule trigger ${commandWord(first!.id)}`,
   )
 }
 
-/** Each by its name: what is wrong with one says nothing about the others. */
-function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly Check[] {
+/** One check per broken schedule, each with its own problem. */
+function brokenChecks(broken: ReturnType<typeof splitBroken>["broken"]): readonly Check[] {
   if (broken.length === 0) return [ok("broken", "every schedule can be planned")]
   return broken.map(({ id, problem: why, unread }) =>
-    problem("broken", `${id} can't be planned: ${why}`, mendingWords(id, unread)),
+    problem("broken", `${id} can't be planned: ${why}`, repairRemedy(id, unread)),
   )
 }
 
-function mendingWords(id: string, unread: readonly string[]): string {
-  // Names that somebody wrote by SQL may be anything; a command is given only where it can be pasted.
+function repairRemedy(id: string, unread: readonly string[]): string {
+  // Option names written by SQL may contain any characters. A command is given only if it is safe to paste.
   if (unread.length === 0 || !unread.every((name) => /^[\w-]+$/.test(name)))
     return `Correct it: belfry schedule set ${commandWord(id)}`
   const unset = unread.map((name) => `--unset ${name}`).join(" ")
-  return `Take away what can't be read, or give it another value: belfry schedule set ${commandWord(id)} ${unset}`
+  return `Remove the unreadable options or change their values: belfry schedule set ${commandWord(id)} ${unset}`
 }
 
-/** Such a schedule waits for a success that can't come. */
+/** A schedule with a missing dependency is never fired. */
 function dependencyCheck(schedules: readonly ScheduleView[], all: readonly ScheduleView[]): Check {
   const ids = new Set(all.map(({ id }) => id))
   const missing = schedules.flatMap(({ id, dependsOn }) =>
     dependsOn.filter(({ scheduleId }) => !ids.has(scheduleId)).map(({ scheduleId }) => ({ id, scheduleId })),
   )
   const [first] = missing
-  if (first === undefined) return ok("dependencies", "each schedule that another depends on exists")
+  if (first === undefined) return ok("dependencies", "all dependencies exist")
   const more = missing.length === 1 ? "" : `, and ${missing.length - 1} more`
   return problem(
     "dependencies",
     `${first.id} depends on ${first.scheduleId}, which doesn't exist${more}`,
-    `Create it, or take it away: belfry schedule set ${commandWord(first.id)} --unset depends-on`,
+    `Create it, or remove the dependency: belfry schedule set ${commandWord(first.id)} --unset depends-on`,
   )
 }
 
-/** By SQL and by two hands at once, schedules can be made to wait for one another. */
+/** Cycles can be created by SQL, or by two changes at the same time. */
 function cycleCheck(schedules: readonly ScheduleView[]): Check {
   const cycles = cyclesIn(new Map(schedules.map((schedule) => [schedule.id, idsDependedOn(schedule)])))
   const [first] = cycles
-  if (first === undefined) return ok("cycles", "no schedules wait for one another")
+  if (first === undefined) return ok("cycles", "no schedules depend on each other")
   const more = cycles.length === 1 ? "" : `, and ${cycles.length - 1} more`
   return problem(
     "cycles",
-    `${cycleInWords(first)} wait for one another and never fire${more}`,
-    `Break it: belfry schedule set ${commandWord(first[0]!)} --unset depends-on`,
+    `${cycleInWords(first)} depend on each other and never fire${more}`,
+    `Break the cycle: belfry schedule set ${commandWord(first[0]!)} --unset depends-on`,
   )
 }
 
 function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: ReadonlySet<string>): Check {
   const codes = new Set<string>()
-  const odd = schedules.filter((schedule) => {
+  const flagged = schedules.filter((schedule) => {
     const lints = lintsOf(schedule, now).filter(
       ({ severity, code }) => severity !== "info" && !ignored.has(code),
     )
     for (const { code } of lints) codes.add(code)
     return lints.length > 0
   })
-  if (odd.length === 0) return ok("lints", "no expression is odd")
+  if (flagged.length === 0) return ok("lints", "no likely mistakes in the schedules")
   const found = [...codes].sort()
   return warning(
     "lints",
-    `${namesOf(odd)} may not do what was meant (${found.join(", ")})`,
-    `See: belfry schedule next ${commandWord(odd[0]!.id)}. If it is meant: belfry doctor --ignore ${found.join(",")}`,
+    `${namesOf(flagged)} may contain mistakes (${found.join(", ")})`,
+    `See: belfry schedule next ${commandWord(flagged[0]!.id)}. To ignore: belfry doctor --ignore ${found.join(",")}`,
   )
 }
 
@@ -127,10 +127,10 @@ export function checkWorkers(
   const silent = workers.filter((worker) => !isOnline(worker))
   const online = workers.filter(isOnline)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
-  const orphaned = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
+  const unoffered = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
   return [
     online.length === 0
-      ? warning("workers", "none is online: nothing performs runs", "Start one: belfry start")
+      ? warning("workers", "no worker is online, so no runs are performed", "Start one: belfry start")
       : ok(
           "workers",
           `${online.length} online, ${sumOf(online, ({ running }) => running)} of ${sumOf(online, ({ slots }) => slots)} slots in use`,
@@ -140,26 +140,30 @@ export function checkWorkers(
       : warning(
           "silent workers",
           `${silent.length}, such as ${silent[0]!.id}: silent for ${spanWords(silent[0]!.silentForMs!)}`,
-          "What it held is taken over when its lease ends. If it is gone for good it is forgotten after a day.",
+          "Other workers take over its runs when their leases end. A silent worker is removed from the list after a day.",
         ),
-    orphaned.length === 0
-      ? ok("tasks", "each has a worker")
-      : problem("tasks", `no worker offers ${orphanedWords(orphaned)}`, orphanedRemedy(orphaned, offered)),
+    unoffered.length === 0
+      ? ok("tasks", "every task has a worker")
+      : problem(
+          "tasks",
+          `no worker offers ${unofferedWords(unoffered)}`,
+          unofferedRemedy(unoffered, offered),
+        ),
   ]
 }
 
-function orphanedWords(orphaned: readonly ScheduleView[]): string {
-  const tasks = [...new Set(orphaned.map(({ task }) => task))]
+function unofferedWords(unoffered: readonly ScheduleView[]): string {
+  const tasks = [...new Set(unoffered.map(({ task }) => task))]
   const words = tasks
     .slice(0, 5)
-    .map((task) => `${task} (schedule ${namesOf(orphaned.filter((schedule) => schedule.task === task))})`)
+    .map((task) => `${task} (schedule ${namesOf(unoffered.filter((schedule) => schedule.task === task))})`)
   return tasks.length > 5 ? `${words.join(", ")} and ${tasks.length - 5} more` : words.join(", ")
 }
 
-function orphanedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<string>): string {
+function unofferedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<string>): string {
   const near = nearestTo(first!.task, [...offered])
-  const start = "Start a worker whose configuration has it."
-  return near === null ? start : `Did you mean ${near}? Else: ${start}`
+  const start = "Start a worker with this task in its configuration."
+  return near === null ? start : `Did you mean ${near}? If not: ${start}`
 }
 
 export function checkRuns({ runs, attention }: Overview): readonly Check[] {
@@ -170,22 +174,22 @@ export function checkRuns({ runs, attention }: Overview): readonly Check[] {
       ? ok("stuck runs", "none")
       : problem(
           "stuck runs",
-          `${countWords(stuck)} whose lease has ended and that no worker takes over, such as ${stuck[0]!.id}`,
+          `${countWords(stuck)} whose lease has ended and that no worker has taken over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0
-      ? ok("waiting runs", "none waits for long")
+      ? ok("waiting runs", "no run has been waiting for long")
       : warning(
           "waiting runs",
-          `${countWords(waiting)} due for more than 5 min, such as ${waiting.at(-1)!.id}`,
+          `${countWords(waiting)} due for more than 5 min, for example ${waiting.at(-1)!.id}`,
           "Start a worker for its task, or raise --concurrency.",
         ),
   ]
 }
 
-/** An overview names ten at most. */
-function countWords(some: readonly unknown[]): string {
-  return some.length < 10 ? String(some.length) : "10 or more"
+/** An overview contains at most ten of each kind. */
+function countWords(listed: readonly unknown[]): string {
+  return listed.length < 10 ? String(listed.length) : "10 or more"
 }
 
 function namesOf(schedules: readonly ScheduleView[]): string {

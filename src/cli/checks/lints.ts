@@ -8,7 +8,7 @@ import { printable } from "../printing/printable.ts"
 import { type Colour, paintFor } from "../printing/table.ts"
 import { Refusal } from "../refusal.ts"
 
-/** What may not be meant about a schedule that isn't stored, or of many: without what only a store knows. */
+/** Lints without the facts from the store. For schedules that are not stored, and for many schedules at once. */
 export function lintsOf(schedule: ScheduleView, now: number, answers: DstAnswers = {}): readonly Lint[] {
   const { endsAt } = schedule
   const facts = endsAt === null ? {} : { until: endsAt.getTime() }
@@ -22,11 +22,11 @@ export function lintsOfCron(cron: Cron, now: number, answers: DstAnswers = {}): 
 /** `--ignore L04,L05`. */
 export function ignoredLints({ flags }: Call): ReadonlySet<string> {
   const codes = (flags.text("ignore") ?? "").split(",").map((code) => code.trim().toUpperCase())
-  const wrong = codes.find((code) => code !== "" && !/^L\d\d$/.test(code))
-  if (wrong === undefined) return new Set(codes)
+  const invalid = codes.find((code) => code !== "" && !/^L\d\d$/.test(code))
+  if (invalid === undefined) return new Set(codes)
   throw new Refusal(
     EXIT.usage,
-    `--ignore ${JSON.stringify(wrong)} is no lint.`,
+    `--ignore ${JSON.stringify(invalid)} is not a lint code.`,
     "Write codes such as L04,L05. docs/reference/cron.md lists them.",
   )
 }
@@ -34,8 +34,8 @@ export function ignoredLints({ flags }: Call): ReadonlySet<string> {
 const WORDS = { error: "error", warn: "warning", info: "note" } as const
 const COLOURS: Readonly<Record<Lint["severity"], Colour>> = { error: "red", warn: "yellow", info: "dim" }
 
-/** Each on a line, beside the data. */
-export function tellLints(call: Call, lints: readonly Lint[], of: string | null = null): void {
+/** Prints each lint on a line of standard error. */
+export function printLints(call: Call, lints: readonly Lint[], of: string | null = null): void {
   const { io, flags } = call
   if (flags.isOn("quiet")) return
   const paint = paintFor(io.isErrTerminal, io.env)

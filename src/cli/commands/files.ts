@@ -2,21 +2,24 @@ import { type CommandSpec, DRY_RUN, YES } from "../parsing/command.ts"
 
 const FILE = {
   flags: "-f, --file <path>",
-  words: "YAML or JSON; a folder for all in it; - for standard input; may be repeated",
+  description: "a YAML or JSON file, a folder of them, or - for standard input; may be repeated",
   isMany: true,
 } as const
-const VALUES = { flags: "--diff", words: "each change with its values, from and to" } as const
-const SHAPE = `A file holds { schedules: [{ id, task, cron, timezone, payload, … }] }, as \`belfry export\` writes it.`
+const VALUES = { flags: "--diff", description: "show the old and the new value of each change" } as const
+const SHAPE = `A file contains { schedules: [{ id, task, cron, timezone, payload, … }] }, the format that \`belfry export\` writes.`
 
 export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "apply",
-    summary: "Make the schedules those of files: create and change",
-    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune. Everything is checked before anything is\nchanged, payloads too where the task is known here. If a schedule then can't be changed the others are; the table says what was\ndone, and the exit code is that of the first failure.`,
+    summary: "Create and change schedules from files",
+    details: `${SHAPE}\nSchedules declared in code are not changed. Nothing is deleted without --prune. All schedules are checked before the first\nchange, including the payloads of tasks known here. If a change then fails, the remaining changes are still made. The table shows\nthe result of each change, and the exit code is that of the first failure.`,
     options: [
       FILE,
-      { flags: "--prune", words: "delete schedules made by hand that have the --tag and are in no file" },
-      { flags: "-l, --tag <name>", words: "what --prune looks at" },
+      {
+        flags: "--prune",
+        description: "delete schedules with the --tag that are in no file, except those declared in code",
+      },
+      { flags: "-l, --tag <name>", description: "the tag of the schedules that --prune may delete" },
       VALUES,
       DRY_RUN,
       YES,
@@ -24,73 +27,84 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     prints: "records",
     needs: "new-store",
     examples: [
-      ["belfry apply -f schedules.yaml --dry-run --diff", "what would change, from what to what"],
-      ["belfry apply -f schedules/ --prune -l team-a --yes", "a folder, and nothing else with that tag"],
+      ["belfry apply -f schedules.yaml --dry-run --diff", "show what would change"],
+      [
+        "belfry apply -f schedules/ --prune -l team-a --yes",
+        "apply a folder, and delete the other schedules with the tag",
+      ],
     ],
     load: async () => (await import("../perform/apply.ts")).applyFiles,
   },
   {
     name: "diff",
-    summary: "What apply would change; exit 1 if anything",
+    summary: "Show what apply would change; exit 1 if there are differences",
     details: SHAPE,
     options: [FILE, VALUES],
     prints: "records",
     needs: "store",
     examples: [
       ["belfry diff -f schedules.yaml", "exit 0 if nothing differs"],
-      ["belfry export | belfry diff -f -", "never differs"],
+      ["belfry export | belfry diff -f -", "an export never differs"],
     ],
     load: async () => (await import("../perform/apply.ts")).diffFiles,
   },
   {
     name: "export",
-    summary: "The schedules as a file: to apply, as code, or as a crontab",
+    summary: "Export schedules as YAML, JSON, code or a crontab",
     options: [
-      { flags: "-l, --tag <name>", words: "only with this tag" },
-      { flags: "--task <name>", words: "only of this task" },
+      { flags: "-l, --tag <name>", description: "only schedules with this tag" },
+      { flags: "--task <name>", description: "only schedules of this task" },
       {
         flags: "--format <format>",
-        words:
-          "the format (default yaml); ts is a configuration; a crontab says in comments what it can't hold",
+        description:
+          "output format (default yaml); ts is a configuration file; crontab notes in comments what it can't express",
         choices: ["yaml", "json", "ts", "crontab"],
       },
     ],
     needs: "store",
     examples: [
-      ["belfry export > schedules.yaml", "all of them"],
-      ["belfry export -l team-a --format json", "some, as JSON"],
-      ["belfry export --format ts > belfry.config.ts", "as code"],
+      ["belfry export > schedules.yaml", "export all schedules"],
+      ["belfry export -l team-a --format json", "export the schedules with a tag, as JSON"],
+      ["belfry export --format ts > belfry.config.ts", "export as a configuration file"],
     ],
     load: async () => (await import("../perform/export.ts")).exportSchedules,
   },
   {
     name: "import crontab",
-    summary: "Schedules from a crontab; never edits it",
+    summary: "Import schedules from a crontab; the crontab is not changed",
     details:
-      "Reads `crontab -l`, a file, or standard input (-). Understands CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the like, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd and log redirections. A job fires,\nstarts in the home folder and fails as it does under cron: it is not tried again, and what was missed is not made up for. CRON_TZ\nsets the zone, as in cronie (Debian's cron ignores it); TZ is only a variable of the command.\nShows what it made of each line; --out writes a configuration, --apply makes the schedules.",
+      "Reads `crontab -l`, a file, or standard input (-). Supports CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the other nicknames, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd and log redirections. An\nimported job behaves as under cron: it starts in the home folder, it is not retried, and missed occurrences are not caught up.\nCRON_TZ sets the time zone, as in cronie (Debian's cron ignores it); TZ is only a variable of the command.\nPrints the conversion of each line. --out writes a configuration, --apply creates the schedules.",
     args: [
-      { name: "file", words: "a crontab, or - (default your own)", isOptional: true, completes: "files" },
+      {
+        name: "file",
+        description: "a crontab file, or - for standard input (default: your crontab)",
+        isOptional: true,
+        completes: "files",
+      },
     ],
     options: [
-      { flags: "--tz, --timezone <zone>", words: "where the crontab names no zone (default this host's)" },
-      { flags: "--system", words: "it has a column for the user, as /etc/crontab has (default guessed)" },
-      { flags: "--no-system", words: "it has none" },
-      { flags: "--prefix <text>", words: "before each id" },
-      { flags: "--out <file>", words: "write a configuration: belfry.config.json, .yaml or .mjs" },
-      { flags: "--apply", words: "make the schedules in the store" },
-      { flags: "--paused", words: "paused, with --apply" },
-      { flags: "--comment-out", words: "print the crontab with the imported lines commented out" },
+      {
+        flags: "--tz, --timezone <zone>",
+        description: "time zone if the crontab names none (default: this host's)",
+      },
+      { flags: "--system", description: "the file has a user column, like /etc/crontab (default: detected)" },
+      { flags: "--no-system", description: "the file has no user column" },
+      { flags: "--prefix <text>", description: "prefix of each schedule id" },
+      { flags: "--out <file>", description: "write a configuration file: belfry.config.json, .yaml or .mjs" },
+      { flags: "--apply", description: "create the schedules in the store" },
+      { flags: "--paused", description: "with --apply: create the schedules paused" },
+      { flags: "--comment-out", description: "print the crontab with the imported lines commented out" },
       DRY_RUN,
     ],
     prints: "records",
     needs: "new-store",
     examples: [
-      ["belfry import crontab", "your crontab: what would become of it"],
+      ["belfry import crontab", "show how your crontab would be imported"],
       [
         "belfry import crontab /etc/crontab --out belfry.config.json",
-        "as a configuration, to look at and start with",
+        "write a configuration to review and start",
       ],
-      ["ssh web crontab -l | belfry import crontab - --tz Europe/Berlin", "another host's"],
+      ["ssh web crontab -l | belfry import crontab - --tz Europe/Berlin", "show the crontab of another host"],
     ],
     load: async () => (await import("../perform/import-crontab.ts")).importCrontab,
   },

@@ -1,24 +1,24 @@
 import { COMMANDS, GROUPS } from "../commands.ts"
 import { type ArgumentSpec, type CommandSpec, type OptionSpec, optionsOf } from "../parsing/command.ts"
 
-/** What may stand where on the command line: the same for every shell. */
+/** The words that can be completed at each place of the command line. The same for every shell. */
 
-/** Words that are known, a kind of thing that the program is asked for, or files. */
-export type Words = readonly string[] | Asked | "files"
+/** Fixed words, a kind of id, or file names. */
+export type Words = readonly string[] | IdKind | "files"
 
-export type Asked = "schedules" | "runs" | "workers"
+export type IdKind = "schedules" | "runs" | "workers"
 
 /**
- * How the program itself is asked. Without a configuration: the folder may be a stranger's, and the Tab key must not run its code.
+ * The commands that list ids. They read no configuration, because the Tab key must not run foreign code in the current folder.
  * So the store is BELFRY_STORE, or belfry.db in this folder.
  */
-export const ASKING: Readonly<Record<Asked, string>> = {
+export const ID_COMMANDS: Readonly<Record<IdKind, string>> = {
   schedules: "belfry schedule list -o name -q --no-config",
   runs: "belfry run list -n 50 -o name -q --no-config",
   workers: "belfry worker list -o name -q --no-config",
 }
 
-/** Ids with any other character are not offered: a shell may read a meaning into it. */
+/** Ids with other characters are not offered, because those may be special to the shell. */
 export const OFFERED_ID = "^[A-Za-z0-9_][A-Za-z0-9_.:@/+-]*$"
 
 export function firstWords(): readonly string[] {
@@ -29,7 +29,7 @@ export function secondWords(group: string): readonly string[] {
   return COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]!)
 }
 
-/** Every spelling of a command: with the short names of its group. */
+/** A command with its group name and with each alias of the group. */
 export function spellings({ name }: CommandSpec): readonly string[] {
   const [first, second] = name.split(" ") as [string, string | undefined]
   if (second === undefined) return [first]
@@ -53,7 +53,7 @@ export function argumentWords(spec: CommandSpec): Words {
   return completes ?? []
 }
 
-/** What the value of an option may be; null if it takes none. */
+/** The values of an option. Null: it takes none. */
 export function valueWords({ flags, choices }: OptionSpec): Words | null {
   const value = /<([\w=-]+)(\.\.\.)?>/.exec(flags)?.[1]
   if (value === undefined) return null

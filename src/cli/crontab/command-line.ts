@@ -3,33 +3,33 @@ import { MINUTE, SECOND } from "../../core/instant.ts"
 import { programName } from "./program-name.ts"
 import { isControl, type ShellWord, shellWords, unquoted } from "./shell-words.ts"
 
-/** What a crontab's command says about itself, with the wrappers that a scheduler makes unnecessary taken off. */
-export interface Understood {
+/** A command of a crontab, without the wrappers that a scheduler makes unnecessary. */
+export interface ParsedCommand {
   readonly command: string
-  /** What it could be called. */
+  /** A name for the command. */
   readonly name: string
   readonly cwd: string | null
   readonly timeout: Duration | null
   readonly jitterMs: number | null
-  /** A lock says that it must not overlap with itself. */
+  /** The command used a lock, so its runs must not overlap. */
   readonly isExclusive: boolean
   readonly notes: readonly string[]
 }
 
-/** A wrapper that was recognised, and the command without it. */
-interface Unwrapped extends Partial<Pick<Understood, "cwd" | "timeout" | "jitterMs" | "isExclusive">> {
+/** The settings of a recognised wrapper, and the command without it. */
+interface Unwrapped extends Partial<Pick<ParsedCommand, "cwd" | "timeout" | "jitterMs" | "isExclusive">> {
   readonly command: string
   readonly note: string
 }
 
 type Wrapper = (line: string, words: readonly ShellWord[]) => Unwrapped | null
 
-export function understand(line: string): Understood {
-  let found: Omit<Understood, "name"> = { command: line, ...NOTHING }
-  // Wrappers come in any order and in any number; each turn takes one off.
-  for (let turn = 0; turn < 10; turn++) {
+export function parseCommand(line: string): ParsedCommand {
+  let found: Omit<ParsedCommand, "name"> = { command: line, ...NOTHING }
+  // Wrappers may be nested in any order. Each pass removes one.
+  for (let pass = 0; pass < 10; pass++) {
     const words = shellWords(found.command)
-    const unwrapped = firstOf(WRAPPERS, found.command, words)
+    const unwrapped = unwrapFirst(WRAPPERS, found.command, words)
     if (unwrapped === null) break
     const { note, ...about } = unwrapped
     found = { ...found, ...about, notes: [...new Set([...found.notes, note])] }
@@ -40,7 +40,11 @@ export function understand(line: string): Understood {
 
 const NOTHING = { cwd: null, timeout: null, jitterMs: null, isExclusive: false, notes: [] }
 
-function firstOf(wrappers: readonly Wrapper[], line: string, words: readonly ShellWord[]): Unwrapped | null {
+function unwrapFirst(
+  wrappers: readonly Wrapper[],
+  line: string,
+  words: readonly ShellWord[],
+): Unwrapped | null {
   for (const wrapper of wrappers) {
     const unwrapped = wrapper(line, words)
     if (unwrapped !== null) return unwrapped
@@ -65,7 +69,7 @@ function withoutSleep(line: string, words: readonly ShellWord[]): Unwrapped | nu
   return { command: line.slice(next.start), jitterMs, note: `jitter ${jitterMs / SECOND}s (sleep $RANDOM)` }
 }
 
-/** `cd /srv/shop && …`. What needs a shell, such as `cd ~` and `cd $HOME/x`, stays in the command. */
+/** `cd /srv/shop && …`. A folder that needs a shell, such as `cd ~` and `cd $HOME/x`, stays in the command. */
 function withoutFolder(line: string, words: readonly ShellWord[]): Unwrapped | null {
   const [cd, folder, then, next] = words
   if (next === undefined || cd!.text !== "cd" || folder!.isOperator || !isThen(then!)) return null
@@ -75,7 +79,7 @@ function withoutFolder(line: string, words: readonly ShellWord[]): Unwrapped | n
 
 const FLOCK_VALUES = ["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"]
 
-/** `flock -n FILE …` and `flock -n FILE -c '…'`. It stays where it guards only a part of the line. */
+/** `flock -n FILE …` and `flock -n FILE -c '…'`. The lock stays if it covers only a part of the line. */
 function withoutLock(line: string, words: readonly ShellWord[]): Unwrapped | null {
   if (words.length === 0 || !isProgram(words[0]!, "flock")) return null
   const file = afterOptions(words, FLOCK_VALUES)
@@ -89,7 +93,7 @@ function withoutLock(line: string, words: readonly ShellWord[]): Unwrapped | nul
 
 const TIMEOUT_VALUES = ["-k", "--kill-after", "-s", "--signal"]
 
-/** `timeout 10m …`. It stays where it limits only a part of the line. */
+/** `timeout 10m …`. The limit stays if it covers only a part of the line. */
 function withoutTimeout(line: string, words: readonly ShellWord[]): Unwrapped | null {
   if (words.length === 0 || !isProgram(words[0]!, "timeout")) return null
   const index = afterOptions(words, TIMEOUT_VALUES)
@@ -97,7 +101,7 @@ function withoutTimeout(line: string, words: readonly ShellWord[]): Unwrapped | 
   const isLimit = /^\d{1,9}(?:\.\d{1,3})?[smhd]?$/.test(limit) && Number.parseFloat(limit) > 0
   if (first === undefined || !isLimit || words.slice(index).some(isControl)) return null
   const timeout = (/\d$/.test(limit) ? `${limit}s` : limit) as Duration
-  return { command: line.slice(first.start), timeout, note: `time-out ${timeout}` }
+  return { command: line.slice(first.start), timeout, note: `timeout ${timeout}` }
 }
 
 /** The index of the first word after the program that is neither an option nor its value. */
@@ -108,7 +112,10 @@ function afterOptions(words: readonly ShellWord[], withValue: readonly string[])
   return index
 }
 
-/** `>> /var/log/x.log 2>&1`, `> /dev/null`, `| logger -t x`. A file that is no log is what the job makes: that stays. */
+/**
+ * `>> /var/log/x.log 2>&1`, `> /dev/null`, `| logger -t x`. A redirection to any other file stays, because that file is the
+ * output of the job.
+ */
 function withoutLog(line: string, words: readonly ShellWord[]): Unwrapped | null {
   const note = "output goes to the run's log"
   const upTo = (index: number) => (index > 0 ? { command: line.slice(0, words[index - 1]!.end), note } : null)

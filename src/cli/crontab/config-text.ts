@@ -5,7 +5,7 @@ import { yamlText } from "../printing/yaml-text.ts"
 import { Refusal } from "../refusal.ts"
 import type { ConvertedJob } from "./converted-job.ts"
 
-/** The jobs as a configuration of the stand-alone program, in the form that the file's name asks for. */
+/** The jobs as a configuration of the stand-alone program, in the format of the file name's extension. */
 export async function configText(path: string, jobs: readonly ConvertedJob[]): Promise<string> {
   const config = {
     commands: Object.fromEntries(jobs.map(({ entry, command }) => [entry!.id, command])),
@@ -24,17 +24,17 @@ export async function configText(path: string, jobs: readonly ConvertedJob[]): P
     default:
       throw new Refusal(
         EXIT.usage,
-        `--out ${JSON.stringify(path)} has an unknown ending.`,
+        `--out ${JSON.stringify(path)} has an unknown extension.`,
         "Use .json, .yaml, .ts, .mjs or .js.",
       )
   }
 }
 
-/** The crontab with the given lines switched off. Printed, never installed. */
+/** The crontab with the given lines commented out. Printed, never installed. */
 export function commentedOut(text: string, lines: readonly number[]): string {
-  const off = new Set(lines)
+  const commented = new Set(lines)
   return text
     .split("\n")
-    .map((line, index) => (off.has(index + 1) ? `# belfry: ${line}` : line))
+    .map((line, index) => (commented.has(index + 1) ? `# belfry: ${line}` : line))
     .join("\n")
 }

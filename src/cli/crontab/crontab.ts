@@ -1,6 +1,6 @@
 import { unquoted } from "./shell-words.ts"
 
-/** A crontab as it is written: lines of jobs, of variables, and of comments. */
+/** The syntax of a crontab: lines with jobs, variables and comments. */
 
 export interface CronJob {
   readonly line: number
@@ -8,11 +8,11 @@ export interface CronJob {
   readonly when: string
   readonly user: string | null
   readonly command: string
-  /** What `%` begins: fed to the command's standard input. */
+  /** The text after `%`, for the standard input of the command. */
   readonly input: string | null
-  /** The comment right above, or at the end of the line. */
+  /** The comment directly above the job. */
   readonly comment: string
-  /** Variables set above it, as cron would give them to the command. */
+  /** The variables set above the job, as cron passes them to the command. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -34,7 +34,7 @@ const VARIABLES_MAX = 1_000
 export function parseCrontab(text: string, { hasUsers }: { hasUsers: boolean }): Crontab {
   const jobs: CronJob[] = []
   const unread: UnreadLine[] = []
-  // Jobs share it until another variable is set.
+  // Consecutive jobs share this object until another variable is set.
   let variables: Readonly<Record<string, string>> = {}
   let comment: string[] = []
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
@@ -58,7 +58,7 @@ export function parseCrontab(text: string, { hasUsers }: { hasUsers: boolean }):
   return { jobs, unread }
 }
 
-/** `A=b` is a variable; a job's first field has digits, stars or an at sign. */
+/** `A=b` is a variable. The first field of a job begins with a digit, `*` or `@`. */
 function variableIn(line: string): { readonly name: string; readonly value: string } | null {
   const index = line.indexOf("=")
   if (index < 0 || /^[\d*@#]/.test(line)) return null
@@ -72,14 +72,14 @@ function jobOf(
   hasUsers: boolean,
 ): Pick<CronJob, "when" | "user" | "command" | "input"> | string {
   const [, when, rest] = NICKNAME.exec(line) ?? fieldsIn(line) ?? []
-  if (when === undefined || rest === undefined) return "not a job: fewer than five fields and a command"
+  if (when === undefined || rest === undefined) return "not a job: it needs five fields and a command"
   const named = hasUsers ? USER.exec(rest) : null
   if (hasUsers && named === null) return "no command after the user"
   const { command, input } = atPercent((named?.[2] ?? rest).trim())
   return { when: when.trim().replaceAll(/\s+/g, " "), user: named?.[1] ?? null, command, input }
 }
 
-/** The line, its first five fields, and what follows them. */
+/** The line, its first five fields, and the rest. */
 function fieldsIn(line: string): readonly string[] | null {
   const field = /\S+\s+/y
   for (let count = 0; count < 5; count++) if (!field.test(line)) return null
@@ -88,7 +88,7 @@ function fieldsIn(line: string): readonly string[] | null {
     : null
 }
 
-/** The first `%` that isn't escaped ends the command; the rest is its input, each further `%` a new line. */
+/** The first unescaped `%` ends the command. The rest is its input; each further `%` is a line break. */
 function atPercent(text: string): { command: string; input: string | null } {
   const parts = text.split(/(?<!\\)%/)
   const plain = parts.map((part) => part.replaceAll("\\%", "%"))
@@ -96,7 +96,7 @@ function atPercent(text: string): { command: string; input: string | null } {
   return { command: command.trim(), input: input.length === 0 ? null : input.join("\n") }
 }
 
-/** Jobs that were switched off, rules and field headers are no prose. */
+/** The comment without commented-out jobs, rulers and field headers. */
 function proseOf(lines: readonly string[]): string {
   const prose = lines.map((line) => line.trim()).filter((line) => line !== "" && !isNoise(line))
   return prose.slice(-3).join(" ").slice(0, 300)
@@ -109,7 +109,7 @@ function isNoise(line: string): boolean {
   return isRule || isHeader || isJob
 }
 
-/** `/etc/crontab` and `cron.d` have a column for the user: all of their jobs have a name there that isn't a program's. */
+/** `/etc/crontab` and `cron.d` have a user column: the command of every job begins with a known user name. */
 export function looksLikeSystem(text: string): boolean {
   const jobs = parseCrontab(text, { hasUsers: false }).jobs
   return jobs.length > 0 && jobs.every(({ command }) => USERS.test(command))

@@ -1,18 +1,18 @@
-/** An id for a job: its program's name, or two words of its comment if that says nothing; never one that is taken. */
-export function idFor(name: string, comment: string, taken: Map<string, number>): string {
+/** A unique id for a job: the name of its program, with three words of the comment if the name is too general. */
+export function idFor(name: string, comment: string, used: Map<string, number>): string {
   const base = idOf(
-    VAGUE.has(name.toLowerCase()) ? `${name} ${comment.split(/\s+/).slice(0, 3).join(" ")}` : name,
+    GENERAL_NAMES.has(name.toLowerCase()) ? `${name} ${comment.split(/\s+/).slice(0, 3).join(" ")}` : name,
   )
-  // The last number is remembered: a thousand jobs of one name don't look through a thousand ids each.
-  let number = taken.get(base) ?? 0
+  // The last number is kept, so that a thousand jobs with one name don't each try a thousand ids.
+  let number = used.get(base) ?? 0
   let id = base
-  while (taken.has(id)) id = `${base}-${++number}`
-  taken.set(id, 1)
-  taken.set(base, Math.max(number, 1))
+  while (used.has(id)) id = `${base}-${++number}`
+  used.set(id, 1)
+  used.set(base, Math.max(number, 1))
   return id
 }
 
-const VAGUE = new Set([
+const GENERAL_NAMES = new Set([
   "job",
   "run",
   "main",

@@ -4,7 +4,7 @@ const INTERPRETERS = new Set([
   ...["npm", "npx", "yarn", "pnpm", "run"],
 ])
 
-/** Programs that run another one: which of their options have a value, and how many words stand before the other. */
+/** Programs that run another program: their options with a value, and the number of operands before that program. */
 const WRAPPERS: Readonly<Record<string, { values: readonly string[]; operands: number }>> = {
   flock: { values: ["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"], operands: 1 },
   timeout: { values: ["-k", "--kill-after", "-s", "--signal"], operands: 1 },
@@ -14,7 +14,7 @@ const WRAPPERS: Readonly<Record<string, { values: readonly string[]; operands: n
   cd: { values: [], operands: 1 },
 }
 
-/** The program of a command, or what it interprets: `/opt/backup-db.sh` is `backup-db`. */
+/** The name of the program, or of the script that it interprets: `/opt/backup-db.sh` gives `backup-db`. */
 export function programName(command: string): string {
   const words = command
     .replaceAll(/["'();&|]/g, " ")

@@ -1,4 +1,4 @@
-/** A word of a shell's line as it is written, quotes included, or an operator such as `&&` or `2>&1`. */
+/** A word of a shell command line, including its quotes, or an operator such as `&&` or `2>&1`. */
 export interface ShellWord {
   readonly text: string
   readonly isOperator: boolean
@@ -6,11 +6,11 @@ export interface ShellWord {
   readonly end: number
 }
 
-// The longest come first.
+// Longer operators come first.
 const OPERATOR = /\d*>&\d+|\d*>>|\d*>|&>>|&>|&&|&|\|\||\||;|\d*<<?/y
 const BLANK = /\s/
 
-/** The words of a line, in one pass: the time it takes grows with the length of the line, whatever the line holds. */
+/** The words of a line, in one pass. The time is linear in the length of any line. */
 export function shellWords(line: string): readonly ShellWord[] {
   const words: ShellWord[] = []
   let index = 0
@@ -28,12 +28,12 @@ export function shellWords(line: string): readonly ShellWord[] {
   return words
 }
 
-/** Whether what follows this operator is another command. */
+/** True if another command follows this operator. */
 export function isControl({ text, isOperator }: ShellWord): boolean {
   return isOperator && !/[<>]/.test(text)
 }
 
-/** The text of a word that is quoted as a whole, or the word itself. */
+/** The text inside the quotes if the whole word is quoted, else the word itself. */
 export function unquoted(text: string): string {
   const quote = text[0]
   if (text.length < 2 || (quote !== '"' && quote !== "'")) return text
@@ -42,7 +42,7 @@ export function unquoted(text: string): string {
 
 const ENDS_WORD = /[\s;&|<>]/
 
-/** A quote that is never closed reaches to the end of the line. */
+/** An unclosed quote extends to the end of the line. */
 function endOfWord(line: string, start: number): number {
   let quote = ""
   let depth = 0
@@ -51,7 +51,7 @@ function endOfWord(line: string, start: number): number {
     if (character === "\\" && quote !== "'") index++
     else if (quote !== "") quote = character === quote ? "" : quote
     else if (character === "'" || character === '"' || character === "`") quote = character
-    // `$(…)` and `$((…))` are part of their word, blanks and all.
+    // `$(…)` and `$((…))` are part of the word, including blanks.
     else if (character === "(" && (depth > 0 || line[index - 1] === "$")) depth++
     else if (character === ")" && depth > 0) depth--
     else if (depth === 0 && ENDS_WORD.test(character)) return index

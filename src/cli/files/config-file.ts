@@ -9,13 +9,13 @@ import { isObject, SETTINGS } from "./config-settings.ts"
 export interface LoadedConfig {
   readonly path: string
   readonly config: Config
-  /** Other configurations in the same folder, which are not read. */
+  /** Other configurations in the same folder. They are not read. */
   readonly unread: readonly string[]
 }
 
 const NAMES = ["ts", "mjs", "js", "json", "yaml"].map((ending) => `belfry.config.${ending}`)
 
-/** The configuration named, or the one in this folder; null if there is none. */
+/** The named configuration, or the one in this folder. Null: none. */
 export async function loadConfig(cwd: string, named: string | undefined): Promise<LoadedConfig | null> {
   const [path, ...unread] = named === undefined ? found(cwd) : [resolved(cwd, named)]
   if (path === undefined) return null
@@ -61,7 +61,10 @@ function importPlain(path: string): Promise<unknown> {
   return import(/* @vite-ignore */ pathToFileURL(path).href)
 }
 
-/** By the runtime itself where it can strip types (Node 22.18, 23.6 and later); elsewhere, and in packages of another module kind, by jiti. */
+/**
+ * By Node itself if it can strip types (Node 22.18, 23.6 and later). Otherwise, and in packages of another module type, by
+ * jiti.
+ */
 async function importTypeScript(path: string): Promise<unknown> {
   const { features } = process as unknown as { features: { typescript?: unknown } }
   if (features.typescript !== undefined && features.typescript !== false) {
@@ -69,7 +72,7 @@ async function importTypeScript(path: string): Promise<unknown> {
       return await importPlain(path)
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
-      // What stripping can't do, such as an enum, or a path without its extension.
+      // Type stripping doesn't support enums and import paths without an extension.
       if (code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX" && code !== "ERR_MODULE_NOT_FOUND") throw error
     }
   }
@@ -82,18 +85,18 @@ function unreadable(path: string, cause: unknown): Refusal {
   return new Refusal(
     EXIT.usage,
     `The configuration ${path} can't be read: ${why.split("\n")[0]}`,
-    "Correct it, name another with --config, or do without: --no-config",
+    "Correct it, use another with --config, or use none with --no-config.",
     cause,
   )
 }
 
-/** A misspelt setting would otherwise be one that silently isn't there. */
+/** Refuses unknown settings. Otherwise a misspelt setting would be ignored without notice. */
 function checked(value: unknown, path: string): Config {
   if (!isObject(value) || Array.isArray(value)) {
     throw new Refusal(
       EXIT.usage,
       `The configuration ${path} is not an object.`,
-      "Its default export has to be one: defineConfig({ … }), which belfry/config has.",
+      "Its default export must be an object: defineConfig({ … }), imported from belfry/config.",
     )
   }
   for (const [setting, given] of Object.entries(value)) {
@@ -102,14 +105,14 @@ function checked(value: unknown, path: string): Config {
       throw new Refusal(
         EXIT.usage,
         `The configuration ${path} has an unknown setting "${setting}".`,
-        `Known are ${Object.keys(SETTINGS).join(", ")}. See docs/reference/configuration.md`,
+        `Known settings: ${Object.keys(SETTINGS).join(", ")}. See docs/reference/configuration.md`,
       )
     }
     if (given !== undefined && !spec.isOfType(given))
       throw new Refusal(
         EXIT.usage,
-        `The setting "${setting}" in ${path} is of the wrong type: ${kindWords(given)}.`,
-        `It has to be ${spec.type}. See docs/reference/configuration.md`,
+        `The setting "${setting}" in ${path} has the wrong type: ${kindWords(given)}.`,
+        `It must be ${spec.type}. See docs/reference/configuration.md`,
       )
   }
   checkCommand(value, path)
@@ -119,20 +122,20 @@ function checked(value: unknown, path: string): Config {
 
 const COMMAND_SETTINGS = ["grace", "maxLines", "maxOutputBytes", "retry"]
 
-/** `command` is one letter away from `commands`. */
+/** `command` is easily confused with `commands`. */
 function checkCommand({ command = {}, commands }: Config, path: string): void {
   const unknown = Object.keys(command).find((setting) => !COMMAND_SETTINGS.includes(setting))
   if (unknown !== undefined)
     throw new Refusal(
       EXIT.usage,
       `The setting "command" in ${path} has an unknown part "${unknown}".`,
-      `Known are ${COMMAND_SETTINGS.join(", ")}. What may be run goes under "commands".`,
+      `Known parts: ${COMMAND_SETTINGS.join(", ")}. Commands are defined under "commands".`,
     )
   if (Object.keys(command).length > 0 && commands === undefined)
     throw new Refusal(
       EXIT.usage,
       `The setting "command" in ${path} has no effect without "commands".`,
-      `Say what may be run: "commands", or take "command" away.`,
+      `Add "commands", or remove "command".`,
     )
 }
 
@@ -147,18 +150,18 @@ const SQL_SETTINGS = [
   "retry",
 ]
 
-/** A limit that is misspelt would be one that isn't there. */
+/** Refuses unknown parts. Otherwise a misspelt limit would be ignored without notice. */
 function checkSql({ sql = { schemas: [] } }: Config, path: string): void {
   const unknown = Object.keys(sql).find((setting) => !SQL_SETTINGS.includes(setting))
   if (unknown !== undefined)
     throw new Refusal(
       EXIT.usage,
       `The setting "sql" in ${path} has an unknown part "${unknown}".`,
-      `Known are ${SQL_SETTINGS.join(", ")}.`,
+      `Known parts: ${SQL_SETTINGS.join(", ")}.`,
     )
 }
 
-/** The value itself isn't shown: it may be an address with its password. */
+/** The value itself is not printed, because it may be an address with a password. */
 function kindWords(value: unknown): string {
   if (value === null) return "null"
   return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`

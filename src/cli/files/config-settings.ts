@@ -1,111 +1,113 @@
 import type { Config } from "../../config.ts"
 import { durationMsOf } from "../../core/duration.ts"
 
-/** A setting of the configuration as data: what checks it, what explains it, and the reference page are made from it. */
+/** A setting of the configuration. The check, `config explain` and the reference page use this table. */
 export interface SettingSpec {
-  /** What it has to be, in words that follow "has to be". */
+  /** The type in words, to follow "must be". */
   readonly type: string
   isOfType(value: unknown): boolean
-  /** What holds where nothing is said; null for nothing. */
-  readonly usual: string | null
-  readonly words: string
+  /** The default value in words. Null: none. */
+  readonly defaultText: string | null
+  readonly description: string
 }
 
 export const SETTINGS: Readonly<Record<keyof Config, SettingSpec>> = {
   store: {
-    type: "an address in quotes, or a store made by code",
+    type: "an address in quotes, or a store created by code",
     isOfType: (value) => typeof value === "string" || isObject(value),
-    usual: "./belfry.db",
-    words:
-      "Where the data is: a path, `postgres://…`, `redis://…` or `memory:`. `--store` and `BELFRY_STORE` come first.",
+    defaultText: "./belfry.db",
+    description:
+      "The store: a path, `postgres://…`, `redis://…` or `memory:`. `--store` and `BELFRY_STORE` take precedence.",
   },
   tasks: {
     type: "a list",
     isOfType: Array.isArray,
-    usual: null,
-    words:
-      "The tasks that this program performs, beside the built-in ones: `defineTask({ … })`. Needs a file of code.",
+    defaultText: null,
+    description:
+      "The tasks that this program performs, in addition to the built-in tasks: `defineTask({ … })`. Needs a code file.",
   },
   schedules: {
     type: "a list of objects",
     isOfType: (value) => Array.isArray(value) && value.every(isObject),
-    usual: null,
-    words:
-      "Schedules that are reconciled with the store at each start: `task.schedule(…)`, or data such as `{ id, task, cron }`.",
+    defaultText: null,
+    description:
+      "Schedules to reconcile with the store at each start: `task.schedule(…)`, or data such as `{ id, task, cron }`.",
   },
   owner: {
     type: "text",
     isOfType: (value) => typeof value === "string",
-    usual: "code",
-    words: "The owner of these schedules. Several configurations on one store need one each.",
+    defaultText: "code",
+    description: "The owner of these schedules. Each configuration on a shared store needs its own.",
   },
   release: {
     type: "a number",
     isOfType: (value) => typeof value === "number",
-    usual: "0",
-    words: "Rises with each deploy: a program of an older release leaves the schedules of a newer one alone.",
+    defaultText: "0",
+    description:
+      "A number that rises with each deploy. A program of an older release does not change the schedules of a newer one.",
   },
   prune: {
     type: "true or false",
     isOfType: (value) => typeof value === "boolean",
-    usual: "on if an owner is named",
-    words: "Whether stored schedules of this owner that are no longer here are deleted.",
+    defaultText: "true if an owner is given",
+    description: "Whether to delete stored schedules of this owner that are no longer in the configuration.",
   },
   concurrency: {
     type: "a number",
     isOfType: (value) => typeof value === "number",
-    usual: "10",
-    words: "How many runs at once. `--concurrency` comes first.",
+    defaultText: "10",
+    description: "The number of runs performed at once. `--concurrency` takes precedence.",
   },
   lease: {
     ...duration(),
-    usual: "30s",
-    words: "How long a worker that falls silent keeps its runs. Then others take them over.",
+    defaultText: "30s",
+    description: "How long a silent worker keeps its runs before other workers take them over.",
   },
   pollInterval: {
     ...duration(),
-    usual: "1m",
-    words: "How often the store is asked for work that no hint announced.",
+    defaultText: "1m",
+    description: "The longest time between two reads of the store. Hints cause earlier reads.",
   },
   stopTimeout: {
     ...duration(),
-    usual: "30s",
-    words: "How long running tasks have to finish when the program is stopped. `--stop-timeout` comes first.",
+    defaultText: "30s",
+    description:
+      "How long running tasks may take to finish when the program is stopped. `--stop-timeout` takes precedence.",
   },
   retention: {
     ...object("{ age, perSchedule }"),
-    usual: "30 days, and 100 runs of each schedule",
-    words: 'How long finished runs are kept, such as `{ age: "30d", perSchedule: 100 }`.',
+    defaultText: "30 days, and 100 runs of each schedule",
+    description: 'How long finished runs are kept, such as `{ age: "30d", perSchedule: 100 }`.',
   },
   commands: {
-    ...object("names with their commands"),
-    usual: null,
-    words: "Enables the built-in task `command`, for these commands and no others.",
+    ...object("commands by name"),
+    defaultText: null,
+    description: "Enables the built-in task `command`, for these commands only.",
   },
   command: {
     ...object("{ grace, maxLines, maxOutputBytes, retry }"),
-    usual: "grace 5s, 5000 lines, 1 MiB",
-    words: "How long a command has to end after a signal, and how much of its output is kept.",
+    defaultText: "grace 5s, 5000 lines, 1 MiB",
+    description: "How long a command may take to end after a signal, and how much of its output is kept.",
   },
   http: {
     ...object("the options of httpTask()"),
-    usual: "public addresses only, 30s",
-    words: "What the built-in task `http` may reach, and its limits.",
+    defaultText: "public addresses only, 30s",
+    description: "The addresses that the built-in task `http` may reach, and its limits.",
   },
   sql: {
     ...object("the options of sqlFunctions()"),
-    usual: null,
-    words: "Enables the built-in task `sql`, for functions in the schemas named.",
+    defaultText: null,
+    description: "Enables the built-in task `sql`, for the functions in the given schemas.",
   },
   hooks: {
     ...object("functions by name"),
-    usual: null,
-    words: "Functions that are called as things happen. Needs a file of code.",
+    defaultText: null,
+    description: "Functions that are called on events. Needs a code file.",
   },
   logger: {
     ...object("with debug, info, warn and error"),
-    usual: "the program's own",
-    words: "Where the engine's log goes. Needs a file of code.",
+    defaultText: "the program's own",
+    description: "The logger of the engine. Needs a code file.",
   },
 }
 

@@ -15,8 +15,8 @@ export async function readScheduleFiles(call: Call, paths: readonly string[]): P
   if (paths.length === 0)
     throw new Refusal(
       EXIT.usage,
-      "No file was named.",
-      "Name one: -f schedules.yaml, or -f - for standard input",
+      "No file was given.",
+      "Give one: -f schedules.yaml, or -f - for standard input",
     )
   const entries: FileEntry[] = []
   for (const path of paths) {
@@ -59,13 +59,13 @@ function readText(file: string): string {
     throw new Refusal(
       EXIT.notFound,
       `The file ${file} can't be read: ${String(cause)}`,
-      "Check its rights.",
+      "Check its permissions.",
       cause,
     )
   }
 }
 
-/** JSON is YAML, too, so one reader serves both. */
+/** JSON is a subset of YAML, so one parser reads both. */
 export async function entriesIn(file: string, text: string): Promise<readonly FileEntry[]> {
   const { parseAllDocuments } = await import("yaml")
   const documents = parseAllDocuments(text)
@@ -78,7 +78,7 @@ export async function entriesIn(file: string, text: string): Promise<readonly Fi
         `${file} can't be read: ${error.message.split("\n")[0]}`,
         "Correct the file.",
       )
-    // An alias may stand for ten others: no more than this many are followed.
+    // Nested aliases can expand exponentially, so their number is limited.
     const value: unknown = document.toJS({ maxAliasCount: 100 })
     return schedulesIn(file, value).map((entry) => ({ file, entry: checkedEntry(file, entry) }))
   })
@@ -95,7 +95,7 @@ function schedulesIn(file: string, value: unknown): readonly unknown[] {
   }
   throw new Refusal(
     EXIT.invalid,
-    `${file} holds no schedules.`,
+    `${file} contains no schedules.`,
     "Write { schedules: [{ id, task, cron, … }] }, as `belfry export` does.",
   )
 }
@@ -105,5 +105,5 @@ function checkedEntry(file: string, entry: unknown): ScheduleEntry {
   if (typeof id === "string" && typeof task === "string") return entry as ScheduleEntry
   const missing =
     typeof id === "string" ? `Schedule "${id}" in ${file} has no task.` : `A schedule in ${file} has no id.`
-  throw new Refusal(EXIT.invalid, missing, "Each needs an id and a task, both text.")
+  throw new Refusal(EXIT.invalid, missing, "Each schedule needs an id and a task, both strings.")
 }

@@ -7,7 +7,7 @@ import { type ScheduleView, scheduleView } from "../../scheduler/views.ts"
 
 export { minimalOptions } from "../../core/minimal-options.ts"
 
-/** The definition inside a view: what was decided about the schedule, without how far it has come. */
+/** The definition in a view, without the state of the schedule. */
 export function definitionOf(view: ScheduleView): ScheduleDefinition {
   const { task, payload, timezone, dst, priority, jitterMs, spacingMs, maxRuns, removeWhenFinished } = view
   const { catchUp, overlap, maxConcurrentRuns, dependsOn, retry, timeoutMs, enabled } = view
@@ -27,14 +27,14 @@ function triggerOf(trigger: ScheduleView["triggers"][number]): Trigger {
   return trigger.kind === "every" ? { ...trigger, anchor: trigger.anchor?.getTime() ?? null } : trigger
 }
 
-/** What a schedule would be, without making it: for a dry run. */
-export function wouldBe(
+/** The view of a schedule that is not stored, for a dry run. Throws if the definition is invalid. */
+export function unstoredView(
   id: string,
   options: ScheduleOptions,
   about: { task: string; payload: unknown; now: number },
 ): ScheduleView {
   const definition = defineSchedule(options, { id, ...about, owner: null, release: 0 })
-  // Nobody is asked who offers its task.
+  // The task counts as offered, because the workers are not read here.
   return scheduleView(newSchedule(id, definition, about.now), new Set([about.task]), about.now)
 }
 

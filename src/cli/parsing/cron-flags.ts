@@ -2,7 +2,7 @@ import type { Cron, CronOptions } from "../../core/cron/cron.ts"
 import { parseCron } from "../../core/cron/parse.ts"
 import type { Flags } from "./flags.ts"
 
-/** An expression with the rules given by flags. */
+/** Parses an expression with the rules given by flags. */
 export function cronFrom(expression: string, flags: Flags, anchor?: number): Cron {
   const dayMatch = flags.choice("dayMatch", ["either", "both"])
   const options: CronOptions = {
@@ -15,7 +15,7 @@ export function cronFrom(expression: string, flags: Flags, anchor?: number): Cro
   return parseCron(expression, options)
 }
 
-/** What flags say about clock changes, and nothing else. */
+/** Only the daylight saving rules that are given by flags. */
 export function dstFrom(flags: Flags): NonNullable<CronOptions["dst"]> {
   const gap = flags.choice("dstGap", ["after", "skip"])
   const overlap = flags.choice("dstOverlap", ["first", "second", "both"])

@@ -11,7 +11,7 @@ import { dstFrom } from "./cron-flags.ts"
 import { flagOf } from "./flags.ts"
 import { parseTime } from "./times.ts"
 
-/** The flags of `schedule create` and `schedule set` as options; what isn't said isn't there. */
+/** The flags of `schedule create` and `schedule set` as options. A flag that is not given has no entry. */
 export async function optionsFrom(call: Call, stored: ScheduleView | null): Promise<ScheduleChanges> {
   const { flags } = call
   const timezone = flags.text("timezone")
@@ -46,7 +46,7 @@ function compact(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
-/** A time given by a flag, in the zone; which zone was used is said. */
+/** The time given by a flag, in the zone. Prints which zone was used. */
 export function instantFlag(call: Call, name: string, zone: string): Date | undefined {
   const text = call.flags.text(name)
   return text === undefined ? undefined : timeIn(call, text, flagOf(name), zone)
@@ -59,8 +59,8 @@ export function timeIn(call: Call, text: string, what: string, zone: string): Da
 }
 
 function dstOptions({ flags }: Call, stored: ScheduleView | null): ScheduleOptions["dst"] {
-  const said = dstFrom(flags)
-  return Object.keys(said).length === 0 ? undefined : { ...stored?.dst, ...said }
+  const given = dstFrom(flags)
+  return Object.keys(given).length === 0 ? undefined : { ...stored?.dst, ...given }
 }
 
 function retryFrom({ flags }: Call, stored: ScheduleView | null): RetryOptions | undefined {
@@ -91,7 +91,7 @@ export function priorityFrom({ flags }: Call): PriorityOption | undefined {
   return flags.whole("priority", { min: -1_000_000, max: 1_000_000 })
 }
 
-/** JSON itself, `@FILE`, or `-` for standard input. */
+/** From JSON text, `@FILE`, or `-` for standard input. */
 export async function payloadFrom(call: Call): Promise<unknown> {
   const text = call.flags.text("payload")
   if (text === undefined) return undefined
@@ -99,7 +99,7 @@ export async function payloadFrom(call: Call): Promise<unknown> {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    // A payload may hold a secret, and the parser's own words repeat a part of it.
+    // A payload may contain a secret, and the parser's message quotes a part of it.
     const position = cause instanceof Error ? /position \d+/.exec(cause.message)?.[0] : undefined
     throw new Refusal(
       EXIT.invalid,

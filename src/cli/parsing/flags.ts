@@ -3,7 +3,7 @@ import { BelfryError } from "../../core/errors.ts"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
 
-/** The flags of one call, read by kind. */
+/** The flags of one call, with a reader per type. */
 export class Flags {
   readonly #values: Readonly<Record<string, unknown>>
 
@@ -11,7 +11,7 @@ export class Flags {
     this.#values = values
   }
 
-  /** The same call with some flags said otherwise. */
+  /** A copy with other values for some flags. */
   with(values: Readonly<Record<string, unknown>>): Flags {
     return new Flags({ ...this.#values, ...values })
   }
@@ -20,7 +20,7 @@ export class Flags {
     return this.#values[name] === true
   }
 
-  /** A flag of the `--no-…` kind was given. */
+  /** True if the `--no-…` flag was given. */
   isOff(name: string): boolean {
     return this.#values[name] === false
   }
@@ -30,7 +30,7 @@ export class Flags {
     return typeof value === "string" ? value : undefined
   }
 
-  /** For a flag without which the command means nothing. */
+  /** Throws if the flag is missing. */
   required(name: string, remedy: string): string {
     const text = this.text(name)
     if (text !== undefined && text !== "") return text
@@ -42,7 +42,7 @@ export class Flags {
     return Array.isArray(value) ? value.map(String) : []
   }
 
-  /** A whole number in a range. */
+  /** An integer in a range. */
   whole(name: string, { min = 1, max = 1_000_000 } = {}): number | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
@@ -51,7 +51,7 @@ export class Flags {
     throw new Refusal(
       EXIT.usage,
       `${flagOf(name)} is ${JSON.stringify(text)}.`,
-      `Give a whole number from ${min} to ${max}.`,
+      `Give an integer from ${min} to ${max}.`,
     )
   }
 
@@ -85,10 +85,10 @@ export class Flags {
   }
 }
 
-/** A bare number is refused: `--timeout 30` is meant as seconds by some, as milliseconds by others. */
+/** A number without a unit is refused, because `--timeout 30` could mean seconds or milliseconds. */
 const WRITE_A_DURATION = "Write a number with its unit, such as 500ms, 90s, 15m or 1h30m."
 
-/** `maxRuns` as it is typed: `--max-runs`. */
+/** `maxRuns` becomes `--max-runs`. */
 export function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

@@ -3,23 +3,23 @@ import { widthOf, wrapped } from "../printing/printable.ts"
 import type { Io } from "../terminal/io.ts"
 import type { CommandSpec } from "./command.ts"
 
-/** Wider lines are hard to read; in a pipe nobody knows how wide the reader's screen is. */
+/** Lines wider than 110 columns are hard to read. In a pipe the width of the screen is unknown. */
 export function helpWidth(io: Io): number {
   return io.isOutTerminal ? Math.min(io.columns(), 110) : 80
 }
 
-/** `belfry --help`: every command there is, by what one wants to do. */
+/** `belfry --help`: all commands, by section. */
 export function rootHelp(width: number): string {
   const sections = SECTIONS.map(({ title, names }) => {
     const members = COMMANDS.filter((spec) => names.includes(spec.name.split(" ")[0]!))
     return `${title}\n${commandLines(members, COMMANDS, width)}\n`
   })
   return [
-    "Belfry: schedules that fire once, and a record of every occurrence.\n",
+    "Belfry: a distributed scheduler. Each occurrence fires once and is recorded.\n",
     "Usage: belfry <command> [options]\n",
     ...sections,
     "Every command has --help with examples. `s` is short for schedule, `r` for run.",
-    "Exit codes and everything else: docs/reference/cli.md\n",
+    "Exit codes and details: docs/reference/cli.md\n",
   ].join("\n")
 }
 
@@ -35,7 +35,7 @@ export function groupHelp(name: string, width: number): string {
   ].join("\n")
 }
 
-/** Each command beside its summary, which goes on below itself where it is long. */
+/** Each command with its summary. A long summary continues on the next line. */
 function commandLines(specs: readonly CommandSpec[], aligned: readonly CommandSpec[], width: number): string {
   const indent = Math.max(...aligned.map((spec) => usageOf(spec).length)) + 4
   return specs
@@ -58,20 +58,20 @@ export function usageOf(spec: CommandSpec): string {
 
 export function examplesOf(spec: CommandSpec, width: number): string {
   return spec.examples
-    .map(([command, words]) => {
-      const lines = wrapped(words, width - 6).map((line) => `      ${line}`)
-      return [`  $ ${commandBroken(command, width - 4)}`, ...lines].join("\n")
+    .map(([command, description]) => {
+      const lines = wrapped(description, width - 6).map((line) => `      ${line}`)
+      return [`  $ ${wrapCommand(command, width - 4)}`, ...lines].join("\n")
     })
     .join("\n")
 }
 
-/** Before an option or a pipe, as a shell takes it: so that it can be copied whole. */
-function commandBroken(command: string, width: number): string {
+/** Breaks a long command before an option or a pipe, with a backslash, so that it can be copied as one command. */
+function wrapCommand(command: string, width: number): string {
   const lines: string[] = []
   for (const part of command.split(/ (?=-{1,2}[a-z]|\| |> )/)) {
     const last = lines[lines.length - 1]
     const joined = last === undefined ? part : `${last} ${part}`
-    // Two more for the backslash.
+    // Two columns for the blank and the backslash.
     if (last === undefined || widthOf(joined) <= width - 2) lines.splice(-1, 1, joined)
     else lines.push(`    ${part}`)
   }

@@ -12,8 +12,8 @@ import { Flags } from "./flags.ts"
 import { examplesOf, groupHelp, helpWidth, rootHelp } from "./help.ts"
 
 /**
- * The table of commands as a parser. `settle` hears how the command ended. If the arguments begin with a command, only that
- * one is made, which is 10 ms faster than all of them; otherwise all are, to suggest what may have been meant.
+ * The parser, built from the table of commands. `settle` is called with the exit code. If the arguments begin with a command,
+ * only that command is built, which saves 10 ms. Otherwise all commands are built, for suggestions.
  */
 export function programOf(
   argv: readonly string[],
@@ -22,7 +22,7 @@ export function programOf(
 ): Command {
   const program = prepared(new Command("belfry"), io)
   const called = commandIn(argv)
-  if (called === undefined) program.version(version(), "-V, --version", "the version")
+  if (called === undefined) program.version(version(), "-V, --version", "print the version")
   program.helpInformation = () => rootHelp(helpWidth(io))
   for (const spec of called === undefined ? COMMANDS : [called]) {
     const words = spec.name.split(" ")
@@ -38,11 +38,11 @@ function commandIn([first = "", second = ""]: readonly string[]): CommandSpec | 
   return COMMANDS.find((spec) => spec.name === name)
 }
 
-/** Errors are thrown, and told once, by `main`. */
+/** Errors are thrown, and `main` prints them once. */
 function prepared(command: Command, io: Io): Command {
   return command
     .exitOverride()
-    .helpOption("-h, --help", "this help")
+    .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .configureOutput({
       writeOut: (text) => io.out(text),
@@ -70,15 +70,16 @@ function commandOf(
   settle: (code: ExitCode | undefined) => void,
 ): Command {
   const command = prepared(new Command(name), io).description(
-    // Lines are broken for the terminal's width, not where the source breaks them.
+    // The line breaks of the source are removed. Commander wraps the text to the width of the terminal.
     spec.details === undefined ? spec.summary : `${spec.summary}\n\n${spec.details.replaceAll("\n", " ")}`,
   )
-  for (const { name, words, isOptional = false, isMany = false } of spec.args ?? []) {
+  for (const { name, description, isOptional = false, isMany = false } of spec.args ?? []) {
     const inner = isMany ? `${name}...` : name
-    command.addArgument(new Argument(isOptional ? `[${inner}]` : `<${inner}>`, words))
+    command.addArgument(new Argument(isOptional ? `[${inner}]` : `<${inner}>`, description))
   }
-  for (const { flags, words, choices, isMany = false } of optionsOf(spec)) {
-    const option = new Option(flags, choices === undefined ? words : `${words}: ${choices.join(", ")}`)
+  for (const { flags, description, choices, isMany = false } of optionsOf(spec)) {
+    const text = choices === undefined ? description : `${description}: ${choices.join(", ")}`
+    const option = new Option(flags, text)
     if (isMany) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
     command.addOption(option)
   }
@@ -94,12 +95,12 @@ function commandOf(
   return command
 }
 
-/** Where several may be named, a lone `-` stands for the lines of standard input. */
+/** For a command with several arguments, a single `-` reads them from standard input, one per line. */
 async function argumentsOf(spec: CommandSpec, args: readonly string[], io: Io): Promise<readonly string[]> {
   const takesMany = spec.args?.some(({ isMany = false }) => isMany) ?? false
   if (!takesMany || args.length !== 1 || args[0] !== "-") return args
   const lines = (await io.readInput()).split("\n").map((line) => line.trim())
   const named = lines.filter((line) => line !== "")
   if (named.length > 0) return named
-  throw new Refusal(EXIT.usage, "Standard input named nothing.", "Give one name a line.")
+  throw new Refusal(EXIT.usage, "Standard input is empty.", "Give one id per line.")
 }

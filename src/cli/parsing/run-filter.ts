@@ -8,12 +8,12 @@ import { parseTime } from "./times.ts"
 
 const NAMES = ["schedule", "task", "parent", "worker", "status", "since", "until", "error"]
 
-/** Whether any of the flags was given. */
+/** True if any filter flag was given. */
 export function hasRunFilter({ flags }: Call): boolean {
   return NAMES.some((name) => flags.text(name) !== undefined)
 }
 
-/** Which runs, as the flags of `run list` and its like say. */
+/** The query for the filter flags of `run list`, `run retry` and `run cancel`. */
 export function runFilterOf(call: Call): RunQuery {
   const { flags } = call
   const parts: { readonly [Name in keyof RunQuery]: RunQuery[Name] | undefined } = {
@@ -29,7 +29,7 @@ export function runFilterOf(call: Call): RunQuery {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
 }
 
-/** `--since 24h` means 24 hours ago; any time is understood, too. */
+/** `--since 24h` means 24 hours ago. Absolute times are accepted, too. */
 export function pastTimeOf({ flags, io }: Call, name: "since" | "until"): number | undefined {
   const text = flags.text(name)
   if (text === undefined) return undefined

@@ -3,17 +3,17 @@ import { BelfryError } from "../../core/errors.ts"
 import { DAY, HOUR, type Instant, instantOf as instantFrom, MINUTE } from "../../core/instant.ts"
 import { type Zone, zoneNamed } from "../../core/zone.ts"
 
-/** Times as people type them. */
+/** Parses times typed by a person. */
 
 export interface TimeContext {
   readonly now: Instant
-  /** What a time without an offset is read in. */
+  /** The zone of a time without an offset. */
   readonly zone: string
 }
 
 export interface TypedTime {
   readonly instant: Instant
-  /** How it was understood, if that isn't plain from the text: the zone that was used. */
+  /** The zone that was used, if the text has none. Null: the text is unambiguous. */
   readonly note: string | null
 }
 
@@ -30,14 +30,14 @@ export function parseTime(text: string, what: string, context: TimeContext): Typ
   const wall = wallOf(trimmed, what, context)
   if (wall === null) return { instant: checkedInstant(trimmed, text, what), note: null }
   const { instant, isShifted } = instantOf(zoneNamed(context.zone), wall)
-  const shift = isShifted ? "; the clock skips that time, so the first moment after it is taken" : ""
+  const shift = isShifted ? "; the clock skips that time, so the first time after the gap is used" : ""
   return { instant: checkedInstant(instant, text, what), note: `${what}: ${text} in ${context.zone}${shift}` }
 }
 
 const WALL = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d?):(\d\d)(?::(\d\d))?)?$/
 const DAY_WORD = /^(yesterday|today|tomorrow)(?:\s+(?:at\s+)?(\d{1,2})(?::(\d\d))?\s*(am|pm)?)?$/i
 
-/** The milliseconds the same digits would have in UTC; null if it isn't a time on a wall clock. */
+/** The wall time as milliseconds in UTC. Null: the text is not a wall time. */
 function wallOf(text: string, what: string, { now, zone }: TimeContext): number | null {
   const digits = WALL.exec(text)
   if (digits !== null) {
@@ -64,7 +64,7 @@ function hourOf(hour: number, half: string | undefined): number {
   return (hour % 12) + (half === "pm" ? 12 : 0)
 }
 
-/** `Date` takes 30 February for 2 March; what doesn't come back as it was is no date. */
+/** `Date` turns 30 February into 2 March. So the parts are compared with the result, and a difference means an invalid date. */
 function wallFrom(parts: readonly number[]): number | null {
   const [year, month, day, hour, minute, second] = parts as [number, number, number, number, number, number]
   const date = new Date(0)
@@ -85,9 +85,9 @@ function notATime(text: string, what: string): BelfryError {
   return new BelfryError("BELFRY_INSTANT_INVALID", `${what} ${shown} is not a time.`)
 }
 
-/** The first instant that shows the wall time; if the clock skips it, the first after the gap. */
+/** The first instant with this wall time. If the clock skips it, the first instant after the gap. */
 export function instantOf(zone: Zone, wall: number): { instant: Instant; isShifted: boolean } {
-  // Two days on either side hold every offset in question.
+  // Starting two days earlier covers every possible offset.
   for (let span = zone.spanAt(wall - 2 * DAY); ; span = zone.spanAt(span.until)) {
     if (wall < span.until + span.offset) {
       const first = span.from + span.offset

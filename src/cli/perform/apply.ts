@@ -19,11 +19,14 @@ export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
     call,
     async ({ scheduler: { schedules } }) => {
       const planned = await schedules.apply(wanted, { ...options, dryRun: true })
-      if (exitOf(planned.steps) !== undefined || flags.isOn("dryRun")) return tell(call, planned)
+      if (exitOf(planned.steps) !== undefined || flags.isOn("dryRun")) return printReport(call, planned)
       const deleted = planned.steps.filter(({ action }) => action === "delete").map(({ id }) => id)
       if (deleted.length > 0)
         await confirm(call, `Delete ${deleted.slice(0, 10).join(", ")}?`, deleted.length)
-      return tell(call, await schedules.apply(wanted, { ...options, onProgress: progressOf(call, "apply") }))
+      return printReport(
+        call,
+        await schedules.apply(wanted, { ...options, onProgress: progressOf(call, "apply") }),
+      )
     },
     { mayCreate: true },
   )
@@ -34,8 +37,8 @@ export async function diffFiles(call: Call): Promise<ExitCode | undefined> {
   return withScheduler(call, async ({ scheduler }) => {
     const { steps } = await scheduler.schedules.apply(wanted, { ...optionsOf(call), dryRun: true })
     const different = steps.filter(({ action, refused }) => action !== "same" || refused !== null)
-    await showAll(call, different, { ...applyRows(call.flags.isOn("diff")), none: "Nothing differs." })
-    tellRefused(call, steps)
+    await showAll(call, different, { ...applyRows(call.flags.isOn("diff")), none: "No differences." })
+    warnOfRefused(call, steps)
     return exitOf(steps) ?? (different.length === 0 ? EXIT.done : EXIT.failed)
   })
 }
@@ -48,26 +51,29 @@ async function schedulesIn(call: Call): Promise<readonly ScheduleToApply[]> {
 function optionsOf(call: Call): ApplyOptions {
   const { flags } = call
   if (!flags.isOn("prune")) return becauseOf(call)
-  const tag = flags.required("tag", "Say which schedules --prune may delete: -l TAG")
+  const tag = flags.required("tag", "Give the tag of the schedules that --prune may delete: -l TAG")
   return { ...becauseOf(call), prune: { tag } }
 }
 
-async function tell(call: Call, report: ApplyReport): Promise<ExitCode | undefined> {
-  const { steps, isRehearsal } = report
+async function printReport(call: Call, report: ApplyReport): Promise<ExitCode | undefined> {
+  const { steps, isDryRun } = report
   const exit = exitOf(steps)
   await showAll(call, steps, applyRows(call.flags.isOn("diff")))
-  tellRefused(call, steps)
-  const done = exit === undefined ? "Done." : "What was done stays. Correct the rest and repeat."
-  hint(call, `${summaryOf(steps)}. ${isRehearsal ? "Nothing was changed." : done}`)
+  warnOfRefused(call, steps)
+  const done =
+    exit === undefined
+      ? "Done."
+      : "The other changes were made. Correct the failed ones and run the command again."
+  hint(call, `${summaryOf(steps)}. ${isDryRun ? "Nothing was changed." : done}`)
   return exit
 }
 
-/** Also where the rows go to another program. */
-function tellRefused(call: Call, steps: ApplyReport["steps"]): void {
+/** Printed to standard error, so that refusals are visible if the rows go to another program. */
+function warnOfRefused(call: Call, steps: ApplyReport["steps"]): void {
   for (const { id, refused } of steps) if (refused !== null) warn(call, `${id}: ${refused.message}`)
 }
 
-/** That of the first step that is refused. */
+/** The exit code of the first refused step. */
 function exitOf(steps: ApplyReport["steps"]): ExitCode | undefined {
   const refused = steps.find((step) => step.refused !== null)?.refused ?? null
   return refused === null ? undefined : problemOf(new BelfryError(refused.code, refused.message)).exit

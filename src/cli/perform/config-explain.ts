@@ -4,18 +4,18 @@ import { masked } from "../../core/address.ts"
 import type { LoadedConfig } from "../files/config-file.ts"
 import { SETTINGS } from "../files/config-settings.ts"
 import type { Call } from "../parsing/command.ts"
-import { type Shown, showAll } from "../printing/output.ts"
+import { type RowFormat, showAll } from "../printing/output.ts"
 import { DEFAULT_STORE } from "../session/open-store.ts"
 import { configOf } from "../session/session.ts"
 
-/** One setting: what it is, and what said so. */
+/** A setting with its value and the source of the value. */
 interface Setting {
   readonly setting: string
   readonly value: string
   readonly from: string
 }
 
-/** Nothing is opened: it also helps where the store can't be. */
+/** Doesn't open the store, so it also works if the store is unavailable. */
 export async function explainConfig(call: Call): Promise<undefined> {
   const loaded = await configOf(call)
   const rows = [configRow(call, loaded), storeRow(call, loaded), ...configRows(loaded)]
@@ -32,7 +32,7 @@ function configRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
       : (io.env["BELFRY_CONFIG"] ?? "") !== ""
         ? "BELFRY_CONFIG"
         : loaded === null
-          ? "there is none in this folder"
+          ? "none in this folder"
           : "this folder"
   return { setting: "config", value, from }
 }
@@ -44,26 +44,26 @@ function storeRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
   if (flag !== undefined) return { setting: "store", value: masked(flag), from: "--store" }
   if (env !== undefined) return { setting: "store", value: masked(env), from: "BELFRY_STORE" }
   if (configured === undefined) return { setting: "store", value: DEFAULT_STORE, from: "default" }
-  const value = typeof configured === "string" ? masked(configured) : "made by its code"
+  const value = typeof configured === "string" ? masked(configured) : "created by its code"
   return { setting: "store", value, from: loaded!.path }
 }
 
 function configRows(loaded: LoadedConfig | null): readonly Setting[] {
   const config: Config = loaded?.config ?? {}
-  const said = (Object.keys(config) as (keyof Config)[]).filter(
+  const given = (Object.keys(config) as (keyof Config)[]).filter(
     (name) => name !== "store" && config[name] !== undefined,
   )
-  // Flags of `belfry start` come before both.
-  const silent = (Object.keys(SETTINGS) as (keyof Config)[]).filter(
-    (name) => name !== "store" && SETTINGS[name].usual !== null && !said.includes(name),
+  // The flags of `belfry start` take precedence over both.
+  const unset = (Object.keys(SETTINGS) as (keyof Config)[]).filter(
+    (name) => name !== "store" && SETTINGS[name].defaultText !== null && !given.includes(name),
   )
   return [
-    ...said.map((setting) => ({ setting, value: valueWords(setting, config), from: loaded!.path })),
-    ...silent.map((setting) => ({ setting, value: SETTINGS[setting].usual!, from: "default" })),
+    ...given.map((setting) => ({ setting, value: valueWords(setting, config), from: loaded!.path })),
+    ...unset.map((setting) => ({ setting, value: SETTINGS[setting].defaultText!, from: "default" })),
   ]
 }
 
-/** Names only, where a value may hold a secret or is code. */
+/** Only the names, if the values may contain a secret or are code. */
 function valueWords(setting: keyof Config, config: Config): string {
   const names: Partial<Record<keyof Config, () => readonly string[]>> = {
     tasks: () => (config.tasks ?? []).map(({ name }) => name),
@@ -72,14 +72,14 @@ function valueWords(setting: keyof Config, config: Config): string {
     hooks: () => Object.keys(config.hooks ?? {}),
     http: () => Object.keys(config.http ?? {}),
     sql: () => Object.keys(config.sql ?? {}),
-    logger: () => ["its own"],
+    logger: () => ["a logger created by code"],
   }
   const named = names[setting]
   return named === undefined ? JSON.stringify(config[setting]) : named().join(", ") || "none"
 }
 
-/** People get the path of a file in this folder without the folder. */
-function settingRows(cwd: string): Shown<Setting> {
+/** A table shows paths relative to this folder. */
+function settingRows(cwd: string): RowFormat<Setting> {
   const here = (text: string) => (text.startsWith(`${cwd}${sep}`) ? text.slice(cwd.length + 1) : text)
   return {
     columns: [

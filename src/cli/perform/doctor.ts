@@ -53,12 +53,12 @@ function hostChecks({ io }: Call): readonly Check[] {
     ok("version", `belfry ${version()}, Node.js ${node}`),
     hasZones
       ? ok("time zones", `tz ${tz ?? "unknown"}, ICU ${icu ?? "unknown"}; this host is in ${io.zone}`)
-      : problem("time zones", "this Node.js knows few time zones", "Use a build with full ICU data."),
+      : problem("time zones", "this Node.js has few time zones", "Use a build with full ICU data."),
   ]
 }
 
 const CALLS = 20
-/** A clock this far off makes times on the screen wrong; what is due is by the store's clock alone. */
+/** With a larger offset, times on the screen are wrong. Due times are not affected, because they use the store's clock. */
 const OFFSET_MAX_MS = 2_000
 
 async function storeChecks(call: Call, session: Session): Promise<readonly Check[]> {
@@ -84,15 +84,15 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
     ok("configuration", loaded === null ? "none" : loaded.path),
     ok("store", `${place}: opens`),
     inspection === null
-      ? ok("schema", "this store has none, or doesn't say")
-      : ok("schema", `${inspection.schema.stored}, the newest this version knows`),
+      ? ok("schema", "this store has no schema number")
+      : ok("schema", `${inspection.schema.stored}, the newest known to this version`),
     ok("latency", `p95 ${tookMs[Math.floor(CALLS * 0.95)]!.toFixed(1)} ms of ${CALLS} calls`),
     Math.abs(offsetMs) <= OFFSET_MAX_MS
-      ? ok("clock", "this host and the store agree")
+      ? ok("clock", "this host agrees with the store")
       : warning(
           "clock",
-          `this host is ${Math.round(-offsetMs)} ms off the store's clock`,
-          "Set the host's clock (NTP).",
+          `the clock of this host differs from the store's clock by ${Math.round(-offsetMs)} ms`,
+          "Synchronise the clock of this host (NTP).",
         ),
     ...(inspection?.checks ?? []),
     ...checkSchedules(schedules, now, ignoredLints(call)),

@@ -4,7 +4,7 @@ import { lintLine, lintsOfCron } from "../checks/lints.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
 import { paintOf, showRecord } from "../printing/output.ts"
-import { bothWords } from "../printing/time-words.ts"
+import { bothWords } from "../printing/time-text.ts"
 
 export async function explain(call: Call): Promise<undefined> {
   const { flags, io } = call
@@ -22,7 +22,7 @@ export async function explain(call: Call): Promise<undefined> {
   }
   io.out(`${words} · ${timezone}\n`)
   if (next !== null) io.out(`Next: ${bothWords(next, { own: timezone, viewer: io.zone }, now)}\n`)
-  // Here they are what was asked for.
+  // To standard output, because the lints are a part of the result here.
   for (const lint of lints) io.out(`${lintLine(lint, paintOf(call), null)}\n`)
   return undefined
 }

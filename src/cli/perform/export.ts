@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { sortedOut } from "../checks/schedule-problem.ts"
+import { splitBroken } from "../checks/schedule-problem.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
@@ -12,7 +12,7 @@ import { withScheduler } from "../session/session.ts"
 
 const EXPORT_FORMATS = ["yaml", "json", "ts", "crontab"] as const
 
-/** What can't be read is left out and named, so that the rest can still be taken elsewhere. */
+/** A broken schedule is left out with a warning, so that the other schedules can be exported. */
 export async function exportSchedules(call: Call): Promise<ExitCode | undefined> {
   const { flags } = call
   const format = flags.choice("format", EXPORT_FORMATS) ?? "yaml"
@@ -22,10 +22,10 @@ export async function exportSchedules(call: Call): Promise<ExitCode | undefined>
       ...(tag === undefined ? {} : { tag }),
       ...(task === undefined ? {} : { task }),
     })
-    const { sound, broken } = sortedOut(found)
-    call.io.out(await textOf(format === "crontab" ? found : sound, format, loaded?.config ?? {}))
+    const { plannable, broken } = splitBroken(found)
+    call.io.out(await textOf(format === "crontab" ? found : plannable, format, loaded?.config ?? {}))
     for (const { id, problem } of broken)
-      warn(call, printable(`${id} is left out, because it can't be planned: ${problem}`))
+      warn(call, printable(`${id} is left out because it can't be planned: ${problem}`))
     return broken.length === 0 ? undefined : EXIT.failed
   })
 }
@@ -41,7 +41,7 @@ async function textOf(
   return format === "json" ? `${printableJson(JSON.stringify(file, null, 2))}\n` : codeText(file)
 }
 
-/** As `belfry apply` reads it: only what differs from the defaults. */
+/** In the format of `belfry apply`, without options that have their default value. */
 export function entryOf(schedule: ScheduleView): Record<string, unknown> {
   const { id, task, payload } = schedule
   return { id, task, ...minimalOptions(definitionOf(schedule)), ...(payload === null ? {} : { payload }) }

@@ -7,14 +7,14 @@ import { commentedOut, configText } from "../crontab/config-text.ts"
 import { type ConvertedJob, convertJobs } from "../crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab, type UnreadLine } from "../crontab/crontab.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { writeNewFile } from "../files/written-file.ts"
+import { writeNewFile } from "../files/new-file.ts"
 import type { Call } from "../parsing/command.ts"
-import { hint, type Shown, showAll, warn } from "../printing/output.ts"
+import { hint, type RowFormat, showAll, warn } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
 import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
 
-/** Shows what would become of a crontab; writes a configuration or makes the schedules if asked to. */
+/** Shows the conversion of a crontab. Writes a configuration with `--out`, and creates the schedules with `--apply`. */
 export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const text = await readCrontab(call)
@@ -34,7 +34,7 @@ export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
     return undefined
   }
   await showAll(call, converted, jobRows())
-  tellUnread(call, unread)
+  warnOfUnread(call, unread)
   hint(call, `${ready.length} ready · ${converted.length - ready.length + unread.length} skipped.`)
   const out = flags.text("out")
   const isDry = flags.isOn("dryRun")
@@ -48,7 +48,7 @@ export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
   return ready.length === 0 && jobs.length > 0 ? EXIT.invalid : undefined
 }
 
-/** A file, standard input, or what `crontab -l` says. It is only ever read. */
+/** Reads a file, standard input, or the output of `crontab -l`. Never changes the crontab. */
 async function readCrontab({ args, io }: Call): Promise<string> {
   const [file] = args
   if (file === "-") return io.readInput()
@@ -59,7 +59,7 @@ async function readCrontab({ args, io }: Call): Promise<string> {
       throw new Refusal(
         EXIT.notFound,
         `The crontab ${file} can't be read.`,
-        "Check the path and its rights.",
+        "Check the path and its permissions.",
         cause,
       )
     }
@@ -69,14 +69,14 @@ async function readCrontab({ args, io }: Call): Promise<string> {
   } catch (cause) {
     throw new Refusal(
       EXIT.notFound,
-      "You have no crontab, or there is no crontab program here.",
-      "Name a file, or - for standard input.",
+      "You have no crontab, or the program crontab is not installed.",
+      "Give a file, or - for standard input.",
       cause,
     )
   }
 }
 
-function jobRows(): Shown<ConvertedJob> {
+function jobRows(): RowFormat<ConvertedJob> {
   return {
     columns: [
       { header: "LINE", text: ({ line }) => String(line), isRight: true },
@@ -97,7 +97,7 @@ function jobRows(): Shown<ConvertedJob> {
   }
 }
 
-function tellUnread(call: Call, unread: readonly UnreadLine[]): void {
+function warnOfUnread(call: Call, unread: readonly UnreadLine[]): void {
   for (const { line, text, why } of unread)
     warn(call, `line ${line} was skipped: ${why} (${JSON.stringify(text.slice(0, 60))})`)
 }
@@ -107,21 +107,22 @@ async function writeOut(call: Call, out: string, ready: readonly ConvertedJob[])
   writeNewFile(path, await configText(path, ready))
   hint(
     call,
-    `Wrote ${path}: ${ready.length} commands and schedules. Look at it, then: belfry start --config ${out}`,
+    `Wrote ${path}: ${ready.length} commands and schedules. Review it, then: belfry start --config ${out}`,
   )
 }
 
-/** Schedules that are there already stay as they are. */
+/** Existing schedules are not changed. */
 async function apply(call: Call, ready: readonly ConvertedJob[]): Promise<void> {
   const isPaused = call.flags.isOn("paused")
   await withScheduler(
     call,
     async ({ scheduler, loaded }) => {
       const progress = progressOf(call, "import")
-      let made = 0
+      let created = 0
       for (const [index, { entry }] of ready.entries()) {
         const { id, ...options } = entry!
-        if ((await scheduler.schedules.get(id)) !== null) warn(call, `${id} is there already: left as it is`)
+        if ((await scheduler.schedules.get(id)) !== null)
+          warn(call, `${id} already exists and is not changed`)
         else {
           const create = options as CreateOptions<unknown>
           const paused = isPaused && { reason: "Created paused", by: call.io.user }
@@ -130,13 +131,19 @@ async function apply(call: Call, ready: readonly ConvertedJob[]): Promise<void> 
             { ...create, paused },
             { by: call.io.user, reason: "Imported from a crontab" },
           )
-          made++
+          created++
         }
         progress(index + 1, ready.length)
       }
-      hint(call, `Made ${made} schedules${isPaused ? ", paused (belfry schedule resume -l crontab)" : ""}.`)
+      hint(
+        call,
+        `Created ${created} schedules${isPaused ? ", paused (belfry schedule resume -l crontab)" : ""}.`,
+      )
       if (loaded?.config.commands === undefined)
-        hint(call, "They run where the configuration has their commands. Write one: --out belfry.config.json")
+        hint(
+          call,
+          "A worker needs the commands in its configuration to run them. Write one: --out belfry.config.json",
+        )
     },
     { mayCreate: true },
   )

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { EXIT } from "../exit-codes.ts"
-import { writeNewFile } from "../files/written-file.ts"
+import { writeNewFile } from "../files/new-file.ts"
 import type { Call } from "../parsing/command.ts"
 import { hint } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
 
 const SOURCES = { tasks: "belfry", config: "belfry/config" }
 
-/** A configuration to begin with. What is there already is never written over. */
+/** Writes a first configuration. Never overwrites an existing file. */
 export async function init(call: Call): Promise<undefined> {
   const { io } = call
-  const there = ["ts", "mjs", "js", "json", "yaml"]
+  const existing = ["ts", "mjs", "js", "json", "yaml"]
     .map((ending) => `belfry.config.${ending}`)
     .find((name) => existsSync(join(io.cwd, name)))
-  if (there !== undefined)
-    throw new Refusal(EXIT.conflict, `${there} is there already.`, "Change it, or begin in another folder.")
+  if (existing !== undefined)
+    throw new Refusal(EXIT.conflict, `${existing} already exists.`, "Change it, or use another folder.")
   const name = existsSync(join(io.cwd, "tsconfig.json")) ? "belfry.config.ts" : "belfry.config.mjs"
   if (call.flags.isOn("dryRun")) {
     io.out(TEXT)
@@ -24,7 +24,7 @@ export async function init(call: Call): Promise<undefined> {
   }
   writeNewFile(join(io.cwd, name), TEXT)
   io.out(`${name}\n`)
-  hint(call, "A task and a schedule to begin with. Look at it, then: belfry start")
+  hint(call, "The file has a task and a schedule. Review it, then: belfry start")
   return undefined
 }
 

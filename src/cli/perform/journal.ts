@@ -1,13 +1,13 @@
-import { DATE_MAX } from "../../core/sound.ts"
+import { DATE_MAX } from "../../core/valid-records.ts"
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { Call } from "../parsing/command.ts"
 import { pastTimeOf } from "../parsing/run-filter.ts"
-import { type Shown, showAll } from "../printing/output.ts"
-import { distanceWords, isoOrDash } from "../printing/time-words.ts"
+import { type RowFormat, showAll } from "../printing/output.ts"
+import { distanceWords, isoOrDash } from "../printing/time-text.ts"
 import { withScheduler } from "../session/session.ts"
 
-/** Who did what, newest first. */
+/** The changes of schedules, newest first. */
 export async function showJournal(call: Call): Promise<undefined> {
   const { flags } = call
   const limit = flags.whole("limit", { max: 100_000 }) ?? 50
@@ -27,7 +27,7 @@ export async function showJournal(call: Call): Promise<undefined> {
   return undefined
 }
 
-function journalRows(call: Call): Shown<JournalEntryView> {
+function journalRows(call: Call): RowFormat<JournalEntryView> {
   const now = call.io.clock.now()
   return {
     columns: [
@@ -36,9 +36,9 @@ function journalRows(call: Call): Shown<JournalEntryView> {
         text: ({ at }) => isoOrDash(at),
         brief: ({ at }) => distanceWords(at.getTime(), now),
       },
-      { header: "WHAT", text: ({ action }) => action },
+      { header: "ACTION", text: ({ action }) => action },
       {
-        header: "OF",
+        header: "SUBJECT",
         text: ({ subject, subjectId }) => `${subject} ${subjectId}`,
         isId: true,
         paint: () => "bold",
@@ -53,28 +53,30 @@ function journalRows(call: Call): Shown<JournalEntryView> {
       { header: "CHANGED", text: changedWords, below: "cut" },
     ],
     nameOf: ({ id }) => id,
-    none: "Nothing was done. Look further back with --since.",
+    none: "No changes found. Use --since to search further back.",
   }
 }
 
-/** `cron: "0 3 * * *" → "0 4 * * *"`; of what was made or deleted, nothing. */
+/** `cron: "0 3 * * *" → "0 4 * * *"`. Empty for a creation or a deletion. */
 function changedWords({ before, after }: JournalEntryView): string {
   if (!isObject(before) || !isObject(after)) return ""
   const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return parts.map((part) => `${part}: ${words(part, before[part])} → ${words(part, after[part])}`).join(", ")
+  return parts
+    .map((part) => `${part}: ${valueWords(part, before[part])} → ${valueWords(part, after[part])}`)
+    .join(", ")
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-function words(part: string, value: unknown): string {
+function valueWords(part: string, value: unknown): string {
   if (value === undefined || value === null) return "none"
-  return JSON.stringify({ [part]: value }, readable).slice(`{"${part}":`.length, -1)
+  return JSON.stringify({ [part]: value }, printedValue).slice(`{"${part}":`.length, -1)
 }
 
-/** As it is stored an instant is a number of milliseconds. */
-function readable(name: string, value: unknown): unknown {
+/** Stored instants are numbers of milliseconds. They are printed as ISO times. */
+function printedValue(name: string, value: unknown): unknown {
   const isInstant = typeof value === "number" && IS_INSTANT.test(name) && Math.abs(value) <= DATE_MAX
   return isInstant ? new Date(value).toISOString() : value
 }

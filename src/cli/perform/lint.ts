@@ -3,14 +3,14 @@ import { BelfryError } from "../../core/errors.ts"
 import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../checks/lints.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
-import { wouldBe } from "../files/view-definition.ts"
+import { unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
 import { hint, paintOf, showRecord } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
 
 interface Finding extends Omit<Lint, "code"> {
-  /** A lint's code, or an error's. */
+  /** The code of a lint or of an error. */
   readonly code: string
   readonly of: string
 }
@@ -32,26 +32,28 @@ export async function lint(call: Call): Promise<ExitCode | undefined> {
   else
     for (const { of, ...finding } of findings)
       io.out(`${lintLine(finding as Lint, paintOf(call), expression === undefined ? of : null)}\n`)
-  if (findings.length === 0) hint(call, "Nothing is odd.")
+  if (findings.length === 0) hint(call, "No likely mistakes found.")
   const isBad = (severity: Lint["severity"]) =>
     severity === "error" || (flags.isOn("strict") && severity === "warn")
   return findings.some(({ severity }) => isBad(severity)) ? EXIT.invalid : undefined
 }
 
 function lintExpression({ flags, io }: Call, expression: string): readonly Finding[] {
-  return attempt(expression, () => lintsOfCron(cronFrom(expression, flags), io.clock.now(), dstFrom(flags)))
+  return findingsOf(expression, () =>
+    lintsOfCron(cronFrom(expression, flags), io.clock.now(), dstFrom(flags)),
+  )
 }
 
 async function lintFiles(call: Call, files: readonly string[]): Promise<readonly Finding[]> {
   const now = call.io.clock.now()
   const entries = await readScheduleFiles(call, files)
   return entries.flatMap(({ entry: { id, task, payload, ...options } }) =>
-    attempt(id, () => lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst)),
+    findingsOf(id, () => lintsOf(unstoredView(id, options, { task, payload, now }), now, options.dst)),
   )
 }
 
-/** What can't be read at all is a finding like any other. */
-function attempt(of: string, read: () => readonly Lint[]): readonly Finding[] {
+/** An invalid expression or definition is reported as a finding. */
+function findingsOf(of: string, read: () => readonly Lint[]): readonly Finding[] {
   try {
     return read().map((finding) => ({ ...finding, of }))
   } catch (error) {

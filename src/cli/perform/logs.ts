@@ -11,34 +11,34 @@ import { Refusal } from "../refusal.ts"
 import { allSchedules } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
-import { formatLine, isOver, readLog, wantedBy } from "./run-logs.ts"
+import { formatLine, isFinished, lineFilterOf, readLog } from "./run-logs.ts"
 
-/** How many runs are read at a look; more at once nobody could follow. */
+/** The number of runs per read. More could not be followed on a screen. */
 const RUNS_MAX = 200
 const HOUR_MS = 3_600_000
 
-/** The lines of many runs in one stream, each with whose it is. */
+/** Prints the log lines of many runs in one stream, each with its schedule or task. */
 export async function tailLogs(call: Call): Promise<ExitCode | undefined> {
   const tail = call.flags.whole("tail", { min: 0 })
   return withScheduler(call, async ({ scheduler }) => {
-    const tailing = new Tailing(call, scheduler, await keysTagged(call, scheduler))
-    const lines = await tailing.look()
+    const logTail = new LogTail(call, scheduler, await idsWithTag(call, scheduler))
+    const lines = await logTail.read()
     for (const text of lines.slice(tail === undefined ? 0 : Math.max(0, lines.length - tail)))
       call.io.out(text)
     if (!call.flags.isOn("follow")) {
       if (lines.length === 0)
-        hint(call, "Nothing was written. Look further back with --since, or go on with -f.")
+        hint(call, "No log lines found. Use --since to search further back, or -f to wait for new lines.")
       return undefined
     }
     return untilInterrupted(call, 1_000, async () => {
-      for (const text of await tailing.look()) call.io.out(text)
+      for (const text of await logTail.read()) call.io.out(text)
       return null
     })
   })
 }
 
-/** Null where no tag was named: then runs without a schedule count, too. */
-async function keysTagged({ flags }: Call, scheduler: Client): Promise<ReadonlySet<string> | null> {
+/** Null: no tag was given, so runs without a schedule are included. */
+async function idsWithTag({ flags }: Call, scheduler: Client): Promise<ReadonlySet<string> | null> {
   const tag = flags.text("tag")
   if (tag === undefined) return null
   const ids = (await allSchedules(scheduler, { tag })).map(({ id }) => id)
@@ -46,52 +46,52 @@ async function keysTagged({ flags }: Call, scheduler: Client): Promise<ReadonlyS
   throw new Refusal(EXIT.notFound, `No schedule has the tag "${tag}".`, "See: belfry schedule list -o wide")
 }
 
-/** How far each run's log was read; one that is over and read is not asked again. */
-class Tailing {
+/** Keeps the last line read of each run. The complete log of a finished run is not read again. */
+class LogTail {
   readonly #call: Call
   readonly #scheduler: Client
   readonly #scheduleIds: ReadonlySet<string> | null
   readonly #since: number
-  readonly #isWanted: (line: LogLineView) => boolean
-  readonly #read = new Map<string, { last: LogLineView | null; isDone: boolean }>()
+  readonly #matches: (line: LogLineView) => boolean
+  readonly #positions = new Map<string, { last: LogLineView | null; isDone: boolean }>()
 
   constructor(call: Call, scheduler: Client, ids: ReadonlySet<string> | null) {
     this.#call = call
     this.#scheduler = scheduler
     this.#scheduleIds = ids
     this.#since = pastTimeOf(call, "since") ?? call.io.clock.now() - HOUR_MS
-    this.#isWanted = wantedBy(call)
+    this.#matches = lineFilterOf(call)
   }
 
-  /** What is new, in the order it was written. */
-  async look(): Promise<readonly string[]> {
+  /** The new lines, in the order they were written. */
+  async read(): Promise<readonly string[]> {
     const { since: _, ...anyAge } = runFilterOf(this.#call)
     const filter = { ...anyAge, since: this.#since }
     const recent = await readRuns(this.#scheduler, filter, RUNS_MAX)
-    // Those that began long ago and still write.
+    // Runs that were created earlier and are still running.
     const running = (await this.#scheduler.runs.list({ ...anyAge, state: "running", limit: RUNS_MAX })).items
     const runs = new Map([...recent, ...running].map((run) => [run.id, run]))
     const found: { run: RunSummaryView; line: LogLineView }[] = []
-    for (const run of runs.values()) for (const line of await this.#news(run)) found.push({ run, line })
+    for (const run of runs.values()) for (const line of await this.#newLines(run)) found.push({ run, line })
     return found
       .sort((a, b) => a.line.at.getTime() - b.line.at.getTime())
       .map(({ run, line }) => prefixed(this.#call, run, line))
   }
 
-  async #news(run: RunSummaryView): Promise<readonly LogLineView[]> {
+  async #newLines(run: RunSummaryView): Promise<readonly LogLineView[]> {
     if (this.#scheduleIds !== null && !this.#scheduleIds.has(run.scheduleId ?? "")) return []
-    const { last, isDone } = this.#read.get(run.id) ?? { last: null, isDone: false }
+    const { last, isDone } = this.#positions.get(run.id) ?? { last: null, isDone: false }
     if (isDone || run.state === "pending" || run.state === "skipped") return []
     const lines = await readLog(this.#scheduler, run.id, last)
-    this.#read.set(run.id, { last: lines[lines.length - 1] ?? last, isDone: isOver(run) })
-    return lines.filter((line) => this.#isWanted(line) && line.at.getTime() >= this.#since)
+    this.#positions.set(run.id, { last: lines[lines.length - 1] ?? last, isDone: isFinished(run) })
+    return lines.filter((line) => this.#matches(line) && line.at.getTime() >= this.#since)
   }
 }
 
 const WIDTH = 24
 const COLOURS: readonly Colour[] = ["cyan", "green", "yellow", "blue"]
 
-/** The same schedule always has the same colour. */
+/** A schedule always has the same colour. */
 function prefixed(call: Call, run: RunSummaryView, line: LogLineView): string {
   const name = run.scheduleId ?? run.task
   if (call.flags.isOn("json"))

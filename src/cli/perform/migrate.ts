@@ -11,7 +11,10 @@ type Schema = Inspection["schema"]
 const ACTIONS = ["up", "status", "plan"] as const
 type Action = (typeof ACTIONS)[number]
 
-/** `up` opens the store, which brings it to this version's schema or refuses one that is newer; the others only look. */
+/**
+ * `up` opens the store, which migrates it to the schema of this version or refuses a newer schema. The other actions only
+ * read.
+ */
 export async function migrate(call: Call): Promise<ExitCode | undefined> {
   const action = actionOf(call.args[0])
   const opened = await storeOf(call, await configOf(call), true)
@@ -21,20 +24,20 @@ export async function migrate(call: Call): Promise<ExitCode | undefined> {
   const record = { store: opened.place, isNew: opened.isNew, ...numbersOf(schema) }
   if (call.flags.isOn("json")) await showRecord(call, record, "json")
   else call.io.out(`${opened.place}: ${schema === null ? NO_SCHEMA : statusWords(schema)}\n`)
-  if (action === "plan") hint(call, isBehind ? "Do it with: belfry migrate" : "There is nothing to do.")
-  // As `diff` does: a script may ask whether there is anything to do.
+  if (action === "plan") hint(call, isBehind ? "To migrate: belfry migrate" : "There is nothing to do.")
+  // Exit code 1 like `diff`, so that a script can check whether a migration is pending.
   return action === "plan" && isBehind ? EXIT.failed : undefined
 }
 
 function actionOf(word: string | undefined): Action {
   const action = ACTIONS.find((each) => each === (word ?? "up"))
   if (action !== undefined) return action
-  throw new Refusal(EXIT.usage, `There is no migrate ${JSON.stringify(word)}.`, "Use up, status or plan.")
+  throw new Refusal(EXIT.usage, `migrate has no action ${JSON.stringify(word)}.`, "Use up, status or plan.")
 }
 
 async function up(call: Call, opened: OpenedStore): Promise<undefined> {
   const { io } = call
-  hint(call, `${opened.isNew ? "Making" : "Opening"} ${opened.place} …`)
+  hint(call, `${opened.isNew ? "Creating" : "Opening"} ${opened.place} …`)
   const before = (await opened.inspect?.())?.schema ?? null
   const startedAt = io.clock.monotonic()
   await opened.store.open()
@@ -50,7 +53,7 @@ async function up(call: Call, opened: OpenedStore): Promise<undefined> {
   return undefined
 }
 
-const NO_SCHEMA = "this store has no schema, or doesn't say which"
+const NO_SCHEMA = "this store has no schema number"
 
 function numbersOf(schema: Schema | null) {
   return {
@@ -61,17 +64,17 @@ function numbersOf(schema: Schema | null) {
 }
 
 function statusWords({ stored, known }: Schema): string {
-  if (stored === known) return `schema ${stored}, the newest this version knows`
-  if (stored > known) return `schema ${stored}; this version knows only ${known}. Upgrade belfry.`
+  if (stored === known) return `schema ${stored}, the newest known to this version`
+  if (stored > known) return `schema ${stored}; this version supports up to ${known}. Upgrade belfry.`
   return stored === 0
-    ? `no schema yet; it would be made at schema ${known}`
-    : `schema ${stored}; it would become ${known}`
+    ? `no schema yet; it would be created at schema ${known}`
+    : `schema ${stored}; it would be migrated to ${known}`
 }
 
 function doneWords(before: Schema | null, isNew: boolean): string {
-  if (before === null) return "opens; it has no schema, or doesn't say which"
-  if (isNew || before.stored === 0) return `was made at schema ${before.known}`
+  if (before === null) return "opens; it has no schema number"
+  if (isNew || before.stored === 0) return `was created at schema ${before.known}`
   return before.stored === before.known
-    ? `is at schema ${before.known} already`
-    : `went from schema ${before.stored} to ${before.known}`
+    ? `is already at schema ${before.known}`
+    : `was migrated from schema ${before.stored} to ${before.known}`
 }

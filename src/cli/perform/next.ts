@@ -2,7 +2,7 @@ import type { Cron } from "../../core/cron/cron.ts"
 import { describeCron } from "../../core/cron/describe.ts"
 import { nextOccurrence } from "../../core/cron/search.ts"
 import type { Instant } from "../../core/instant.ts"
-import { lintsOfCron, tellLints } from "../checks/lints.ts"
+import { lintsOfCron, printLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
@@ -19,7 +19,7 @@ export async function showNext(call: Call): Promise<undefined> {
   const id = flags.text("schedule")
   if (id !== undefined) return nextOfStored(call, id)
   const between = flags.list("between")
-  // `--between A B EXPRESSION` takes the expression, too.
+  // Commander adds the expression of `--between A B EXPRESSION` to the values of `--between`.
   const expression = call.args[0] ?? between[2]
   if (expression === undefined)
     throw new Refusal(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
@@ -48,22 +48,22 @@ export async function showNext(call: Call): Promise<undefined> {
     hint(call, `${words} · ${zone}${yours}\n`)
   }
   await showAll(call, rows, nextRows(zone, io.zone, io.clock.now()))
-  tellLints(call, lints)
+  printLints(call, lints)
   return undefined
 }
 
-/** Of a schedule in the store: with its skips, moves and pause. Only then a store is looked for. */
+/** The occurrences of a stored schedule, with its skips, moves and pause. Only this case needs a store. */
 async function nextOfStored(call: Call, id: string): Promise<undefined> {
   const own = ["timezone", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
     (name) => call.flags.text(name) !== undefined,
   )
-  const unfit =
+  const excluded =
     own ?? (call.flags.isOn("count") ? "count" : call.flags.list("between").length > 0 ? "between" : null)
-  if (call.args.length > 0 || unfit !== null)
+  if (call.args.length > 0 || excluded !== null)
     throw new Refusal(
       EXIT.usage,
-      `${unfit === null ? "An expression" : flagOf(unfit)} and --schedule exclude each other.`,
-      "A schedule has its own expression and rules, and shows what comes from now on.",
+      `${excluded === null ? "An expression" : flagOf(excluded)} and --schedule exclude each other.`,
+      "A schedule has its own expression and rules, and its occurrences are shown from now on.",
     )
   const { nextOfSchedule } = await import("./schedule-next.ts")
   return nextOfSchedule({ ...call, args: [id] })
@@ -90,13 +90,13 @@ function rangeOf(call: Call, between: readonly string[], zone: string): NextRang
   const limit = flags.whole("limit", { max: 100_000 }) ?? (isBetween ? 1_000 : 10)
   if (!isBetween) {
     const from = flags.text("from")
-    // From a time on: an occurrence at that very time is one.
+    // Inclusive: an occurrence at exactly this time counts.
     const after = from === undefined ? io.clock.now() : time(from, "--from") - 1
     return { after, until: Number.POSITIVE_INFINITY, limit }
   }
   const [after, until] = [time(between[0]!, "--between") - 1, time(between[1]!, "--between")]
   if (until < after)
-    throw new Refusal(EXIT.usage, "The second time of --between is before the first.", "Turn them round.")
+    throw new Refusal(EXIT.usage, "The second time of --between is before the first.", "Swap the two times.")
   return { after, until, limit }
 }
 
@@ -108,7 +108,7 @@ function countIn(cron: Cron, { after, until }: NextRange): number {
     if (++count >= COUNT_MAX)
       throw new Refusal(
         EXIT.invalid,
-        `There are ${COUNT_MAX} or more between the two.`,
+        `There are ${COUNT_MAX} or more occurrences between the two times.`,
         "Choose a shorter range.",
       )
   }

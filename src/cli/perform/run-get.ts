@@ -13,7 +13,7 @@ import {
 import { printable } from "../printing/printable.ts"
 import { runRows, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
 import { formatTable } from "../printing/table.ts"
-import { distanceWords, spanWords, zonedWords } from "../printing/time-words.ts"
+import { distanceWords, spanWords, zonedWords } from "../printing/time-text.ts"
 import { runOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
@@ -49,7 +49,7 @@ function describe(call: Call, run: RunView): void {
     )
   }
   if (run.error !== null) io.out(`\n${paint("bold", "Error")}\n${indented(run.error)}`)
-  nextStep(call, `\nIts log: belfry run logs ${run.id}`)
+  nextStep(call, `\nShow the log: belfry run logs ${run.id}`)
 }
 
 function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
@@ -63,7 +63,9 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
     ["Triggered by", triggerWords(run)],
     [
       "Stands for",
-      missed === null ? "" : `${missed.count} more, ${when(missed.from)} to ${when(missed.until)}`,
+      missed === null
+        ? ""
+        : `${missed.count} more occurrences, ${when(missed.from)} to ${when(missed.until)}`,
     ],
     ["Created", when(run.createdAt)],
     ["Claimable", run.state === "pending" ? when(run.claimableAt) : ""],
@@ -84,10 +86,10 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
   ]
 }
 
-/** A trigger that says no more than its kind is said once. */
+/** The trigger is omitted if it equals its kind. */
 function triggerWords({ triggeredBy, trigger, by }: RunView): string {
-  const what = trigger === null || trigger === triggeredBy ? "" : ` (${trigger})`
-  return `${triggeredBy}${what}${by === null ? "" : `, ${by}`}`
+  const detail = trigger === null || trigger === triggeredBy ? "" : ` (${trigger})`
+  return `${triggeredBy}${detail}${by === null ? "" : `, ${by}`}`
 }
 
 type AttemptRow = RunView["attempts"][number]

@@ -9,7 +9,7 @@ import { runRows } from "../printing/run-rows.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
 
-/** Of those that were there before, older ones are no longer looked at. */
+/** Only the newest runs are watched for changes. */
 const WATCHED_MAX = 200
 
 export async function listRuns(call: Call): Promise<ExitCode | undefined> {
@@ -34,7 +34,7 @@ async function watchRuns(
   filter: RunQuery,
 ): Promise<ExitCode> {
   const seen = new Map<string, string>()
-  const tell = async (runs: readonly RunSummaryView[]) => {
+  const printChanged = async (runs: readonly RunSummaryView[]) => {
     const changed = [...runs].reverse().filter((run) => seen.get(run.id) !== stampOf(run))
     for (const run of changed) seen.set(run.id, stampOf(run))
     if (changed.length === 0) return
@@ -42,10 +42,10 @@ async function watchRuns(
       for (const run of pickedFrom(call, changed)) call.io.out(jsonLine(run))
     else await showAll({ ...call, flags: call.flags.with({ headers: false }) }, changed, runRows(call))
   }
-  await tell(first)
-  hint(call, "Watching; Ctrl-C ends it.")
+  await printChanged(first)
+  hint(call, "Watching. Press Ctrl-C to stop.")
   return untilInterrupted(call, 1_000, async () => {
-    await tell(await readRuns(scheduler, filter, WATCHED_MAX))
+    await printChanged(await readRuns(scheduler, filter, WATCHED_MAX))
     return null
   })
 }

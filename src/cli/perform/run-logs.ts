@@ -12,42 +12,42 @@ import { untilInterrupted } from "../terminal/waiting.ts"
 
 export async function showLogs(call: Call): Promise<ExitCode | undefined> {
   const tail = call.flags.whole("tail", { min: 0 })
-  const isWanted = wantedBy(call)
+  const matches = lineFilterOf(call)
   return withScheduler(call, async ({ scheduler }) => {
     const run = await runOf(scheduler, call.args[0]!)
     const written = await readLog(scheduler, run.id, null)
-    const lines = written.filter(isWanted)
+    const lines = written.filter(matches)
     const shown = tail === undefined ? lines : lines.slice(Math.max(0, lines.length - tail))
     for (const line of shown) call.io.out(formatLine(call, line))
     if (lines.length === 0 && !call.flags.isOn("follow"))
-      hint(call, `Run ${run.id} is ${run.state} and wrote nothing.`)
+      hint(call, `Run ${run.id} is ${run.state} and has no log lines.`)
     if (!call.flags.isOn("follow")) return undefined
     const last = written.at(-1) ?? null
-    return untilInterrupted(call, 500, followLog(call, scheduler, run.id, last, isWanted))
+    return untilInterrupted(call, 500, followLog(call, scheduler, run.id, last, matches))
   })
 }
 
-/** One look: prints what is new, and ends when the run has. */
+/** Returns a function that prints the new lines. It returns an exit code when the run has finished, else null. */
 export function followLog(
   call: Call,
   scheduler: Client,
   id: string,
   from: Place | null,
-  isWanted: (line: LogLineView) => boolean = () => true,
+  matches: (line: LogLineView) => boolean = () => true,
 ): () => Promise<ExitCode | null> {
   let after = from
   return async () => {
-    // Asked before the lines are read: what a finished run wrote is all there then.
+    // The run is read before its lines, so the log of a finished run is complete.
     const run = await scheduler.runs.get(id)
     for (const line of await readLog(scheduler, id, after)) {
       after = line
-      if (isWanted(line)) call.io.out(formatLine(call, line))
+      if (matches(line)) call.io.out(formatLine(call, line))
     }
-    return run === null || isOver(run) ? EXIT.done : null
+    return run === null || isFinished(run) ? EXIT.done : null
   }
 }
 
-export function isOver({ state }: Pick<RunView, "state">): boolean {
+export function isFinished({ state }: Pick<RunView, "state">): boolean {
   return state !== "pending" && state !== "running"
 }
 
@@ -74,7 +74,7 @@ export async function readLog(
 
 const LEVELS = ["debug", "info", "warn", "error"] as const
 
-export function wantedBy(call: Call): (line: LogLineView) => boolean {
+export function lineFilterOf(call: Call): (line: LogLineView) => boolean {
   const { flags } = call
   const attempt = flags.whole("attempt")
   const since = pastTimeOf(call, "since") ?? Number.NEGATIVE_INFINITY
@@ -92,7 +92,7 @@ const COLOURS: Readonly<Record<LogLineView["level"], Colour | null>> = {
   error: "red",
 }
 
-/** Time, attempt, level, message, facts. With `--raw`, the message as it was written. */
+/** Time, attempt, level, message and fields. With `--raw`, only the message, unescaped. */
 export function formatLine(call: Call, line: LogLineView): string {
   const { flags } = call
   if (flags.isOn("json")) return jsonLine(line)

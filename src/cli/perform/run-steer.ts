@@ -31,14 +31,14 @@ export function releaseRuns(call: Call): Promise<ExitCode | undefined> {
   return steer(call, "release", {})
 }
 
-/** What is to be done is found out, shown and asked about before anything is. */
+/** Finds the runs, lists them and asks for confirmation before anything is changed. */
 async function steer(call: Call, verb: Verb, about: { payload?: Json }): Promise<ExitCode | undefined> {
   return withScheduler(call, async ({ scheduler }) => {
     const isByFilter = call.args.length === 0
-    const ids = isByFilter ? await found(call, scheduler, verb) : await named(call, scheduler)
+    const ids = isByFilter ? await filteredIds(call, scheduler, verb) : await givenIds(call, scheduler)
     const isDry = call.flags.isOn("dryRun")
     if (!isDry && ids.length > 0 && (isByFilter || ids.length > 1)) {
-      tellSome(call, ids)
+      listSome(call, ids)
       await confirm(call, `${verb[0]!.toUpperCase()}${verb.slice(1)} ${runsWords(ids.length)}?`, ids.length)
     }
     const before = isDry ? await readAll(scheduler, ids) : new Map<string, RunView>()
@@ -49,7 +49,7 @@ async function steer(call: Call, verb: Verb, about: { payload?: Json }): Promise
       report.ids.flatMap((id) => after.get(id) ?? []),
       runRows(call),
     )
-    tell(call, verb, report, ids.length)
+    reportResult(call, verb, report, ids.length)
     return report.refused.length > 0 ? EXIT.conflict : undefined
   })
 }
@@ -58,10 +58,10 @@ function runsWords(count: number): string {
   return count === 1 ? "1 run" : `${count} runs`
 }
 
-/** All are looked up first: a wrong id changes nothing. */
-async function named(call: Call, client: Client): Promise<readonly string[]> {
+/** Looks up all ids first, so a wrong id changes nothing. */
+async function givenIds(call: Call, client: Client): Promise<readonly string[]> {
   if (hasRunFilter(call))
-    throw new Refusal(EXIT.usage, "Ids and a filter exclude each other.", "Leave one of them out.")
+    throw new Refusal(EXIT.usage, "Ids and a filter exclude each other.", "Use only one of them.")
   const ids: string[] = []
   for (const id of call.args) ids.push((await runOf(client, id)).id)
   return ids
@@ -69,26 +69,26 @@ async function named(call: Call, client: Client): Promise<readonly string[]> {
 
 const LIMIT = 1_000
 
-async function found(call: Call, { runs }: Client, verb: Verb): Promise<readonly string[]> {
+async function filteredIds(call: Call, { runs }: Client, verb: Verb): Promise<readonly string[]> {
   if (!hasRunFilter(call))
     throw new Refusal(
       EXIT.usage,
-      "No run was named.",
-      "Name ids, or say which: --schedule, --task, --worker, --status, --since, --until or --error.",
+      "No run was given.",
+      "Give ids, or a filter: --schedule, --task, --worker, --status, --since, --until or --error.",
     )
   const limit = call.flags.whole("limit", { max: 100_000 }) ?? LIMIT
   const { ids, refused } = await runs[verb](runFilterOf(call), { dryRun: true, limit })
   if (ids.length + refused.length === limit)
-    hint(call, `There may be more than ${limit}: these are the newest.`)
+    hint(call, `There may be more than ${limit} runs. These are the newest.`)
   return [...ids, ...refused.map(({ id }) => id)]
 }
 
-const SHARED_HINTS = 5
+const LISTED_MAX = 5
 
-/** What is about to happen, before anybody is asked. */
-function tellSome(call: Call, ids: readonly string[]): void {
-  for (const id of ids.slice(0, SHARED_HINTS)) hint(call, `  ${id}`)
-  if (ids.length > SHARED_HINTS) hint(call, `  and ${ids.length - SHARED_HINTS} more`)
+/** Lists the runs before the question. */
+function listSome(call: Call, ids: readonly string[]): void {
+  for (const id of ids.slice(0, LISTED_MAX)) hint(call, `  ${id}`)
+  if (ids.length > LISTED_MAX) hint(call, `  and ${ids.length - LISTED_MAX} more`)
 }
 
 async function perform(
@@ -98,7 +98,7 @@ async function perform(
 ): Promise<ManyReport> {
   const because = becauseOf(call)
   const progress = progressOf(call, verb)
-  // One by itself says by its error why it can't be done.
+  // For a single run, the error itself is the message.
   if (ids.length === 1 || payload !== undefined) {
     const about = payload === undefined ? because : { ...because, payload }
     const done: string[] = []
@@ -122,7 +122,7 @@ async function readAll({ runs }: Client, ids: readonly string[]): Promise<Readon
 
 const PAST = { retry: "retried", cancel: "cancelled", release: "released" } as const
 
-function tell(call: Call, verb: Verb, { ids, refused }: ManyReport, of: number): void {
+function reportResult(call: Call, verb: Verb, { ids, refused }: ManyReport, of: number): void {
   for (const { message } of refused) warn(call, message)
   if (call.flags.isOn("dryRun")) {
     const some = refused.length === 0 ? runsWords(of) : `${ids.length} of ${runsWords(of)}`
@@ -131,8 +131,8 @@ function tell(call: Call, verb: Verb, { ids, refused }: ManyReport, of: number):
   }
   if (refused.length > 0) {
     const isHeld = refused.some(({ code }) => code === "BELFRY_RUN_HELD")
-    const again = isHeld ? " Where runs don't overlap, repeat this when the one in the way has ended." : ""
+    const again = isHeld ? " An unfinished run blocks others. Repeat the command when it has finished." : ""
     hint(call, `${ids.length} of ${of} runs ${PAST[verb]}, ${refused.length} not.${again}`)
   }
-  if (verb === "retry" && ids.length > 0) nextStep(call, `Follow it: belfry run watch ${ids[0]!}`)
+  if (verb === "retry" && ids.length > 0) nextStep(call, `Follow the run: belfry run watch ${ids[0]!}`)
 }

@@ -8,7 +8,7 @@ import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-ro
 import { runOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
-import { followLog, isOver } from "./run-logs.ts"
+import { followLog, isFinished } from "./run-logs.ts"
 
 export async function watchRun(call: Call): Promise<ExitCode> {
   return withScheduler(call, async ({ scheduler }) => {
@@ -17,24 +17,24 @@ export async function watchRun(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Waits for all of them; the worst says the exit code. */
+/** Waits for all runs. The exit code is that of the worst result. */
 export async function waitForRuns(call: Call): Promise<ExitCode> {
   return withScheduler(call, async ({ scheduler }) => {
     const ids: string[] = []
     for (const id of call.args) ids.push((await runOf(scheduler, id)).id)
     const done = new Map<string, RunSummaryView>()
-    const late = deadlineOf(call)
+    const isTimedOut = deadlineOf(call)
     const code = await untilInterrupted(call, 250, async () => {
       for (const id of ids.filter((each) => !done.has(each))) {
         const run = await scheduler.runs.get(id)
-        if (run !== null && isOver(run)) done.set(id, run)
+        if (run !== null && isFinished(run)) done.set(id, run)
       }
       if (done.size === ids.length) return worstOf([...done.values()])
-      return late() ? EXIT.timedOut : null
+      return isTimedOut() ? EXIT.timedOut : null
     })
     if (call.flags.isOn("json")) await showRecord(call, [...done.values()], "json")
     if (code === EXIT.timedOut || code === EXIT.interrupted)
-      tellWaiting(
+      reportUnfinished(
         call,
         ids.filter((id) => !done.has(id)),
       )
@@ -42,28 +42,28 @@ export async function waitForRuns(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Shows the log as it comes, then how it ended. */
+/** Prints the log while the run is unfinished, then its result. */
 export async function followRun(
   call: Call,
   scheduler: Client,
   id: string,
   { isQuiet }: { isQuiet: boolean },
 ): Promise<ExitCode> {
-  const late = deadlineOf(call)
+  const isTimedOut = deadlineOf(call)
   const follow = isQuiet || call.flags.isOn("json") ? null : followLog(call, scheduler, id, null)
-  let told = ""
+  let printed = ""
   const ended = await untilInterrupted(call, 250, async () => {
-    // The run is read before its log: the log of a finished run is complete.
+    // The run is read before its log, so the log of a finished run is complete.
     const run = await scheduler.runs.get(id)
     await follow?.()
-    if (run === null || isOver(run)) return EXIT.done
+    if (run === null || isFinished(run)) return EXIT.done
     const state = `${run.state} ${run.attempt} ${messageOf(run)}`
-    if (!isQuiet && state !== told) hintPainted(call, statusLine(call, run))
-    told = state
-    return late() ? EXIT.timedOut : null
+    if (!isQuiet && state !== printed) hintPainted(call, statusLine(call, run))
+    printed = state
+    return isTimedOut() ? EXIT.timedOut : null
   })
   if (ended !== EXIT.done) {
-    tellWaiting(call, [id])
+    reportUnfinished(call, [id])
     return ended
   }
   const run = await scheduler.runs.get(id)
@@ -81,7 +81,7 @@ function statusLine(call: Call, run: RunSummaryView): string {
   return `${head} ${printable(id)}${facts.length === 0 ? "" : ` (${printable(facts.join(", "))})`}`
 }
 
-/** Whether `--timeout` has passed. */
+/** Returns a function that is true once `--timeout` has expired. */
 function deadlineOf({ flags, io }: Call): () => boolean {
   const timeoutMs = flags.durationMs("timeout")
   const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : io.clock.monotonic() + timeoutMs
@@ -93,7 +93,7 @@ function worstOf(runs: readonly RunSummaryView[]): ExitCode {
   return runs.every(({ state }) => state === "succeeded") ? EXIT.done : EXIT.runEnded
 }
 
-/** It is the waiting that ended, not the run. */
-function tellWaiting(call: Call, ids: readonly string[]): void {
-  hint(call, `Not done yet: ${ids.join(", ")}. It goes on; end it with: belfry run cancel ${ids[0]}`)
+/** The wait ended, but the runs continue. */
+function reportUnfinished(call: Call, ids: readonly string[]): void {
+  hint(call, `Not finished: ${ids.join(", ")}. The run continues. To cancel it: belfry run cancel ${ids[0]}`)
 }

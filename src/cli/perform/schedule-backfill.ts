@@ -3,9 +3,9 @@ import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag } from "../parsing/definition-flags.ts"
-import { hint, isForPeople, nextStep, type Shown, showAll } from "../printing/output.ts"
+import { hint, isForPeople, nextStep, type RowFormat, showAll } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
-import { bothWords, isoOrDash } from "../printing/time-words.ts"
+import { bothWords, isoOrDash } from "../printing/time-text.ts"
 import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
@@ -13,7 +13,7 @@ import { confirm } from "../terminal/confirm.ts"
 
 export async function backfillSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call
-  flags.required("from", "Say from when: --from -7d, or --from 2026-03-01")
+  flags.required("from", "Give the start: --from -7d, or --from 2026-03-01")
   const which = whichOf(call)
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
@@ -25,14 +25,14 @@ export async function backfillSchedule(call: Call): Promise<undefined> {
       ...(name === undefined ? {} : { name }),
     })
     const count = plan.occurrences.length
-    const others = which === "failed" ? "didn't fail, or were backfilled already" : "already have a run"
-    const has = plan.leftOut === 0 ? "" : ` ${plan.leftOut} ${others}.`
-    hint(call, `${schedule.id}: ${count} occurrence${count === 1 ? "" : "s"} to backfill.${has}`)
+    const others = which === "failed" ? "did not fail or were already backfilled" : "already have a run"
+    const leftOut = plan.leftOut === 0 ? "" : ` ${plan.leftOut} ${others}.`
+    hint(call, `${schedule.id}: ${count} occurrence${count === 1 ? "" : "s"} to backfill.${leftOut}`)
     checkMax(count, flags.whole("max"))
     if (flags.isOn("dryRun") || count === 0)
       return showAll(call, plan.occurrences, occurrenceRows(call, schedule))
-    if (isForPeople(call)) showEdges(call, plan, schedule)
-    await confirm(call, `Make ${count} runs of ${schedule.id}?`, count)
+    if (isForPeople(call)) showFirstAndLast(call, plan, schedule)
+    await confirm(call, `Create ${count} runs of ${schedule.id}?`, count)
     const progress = progressOf(call, "backfill")
     const created = await scheduler.schedules.backfill(plan, {
       concurrency: flags.whole("concurrency", { max: 10_000 }) ?? 1,
@@ -42,9 +42,9 @@ export async function backfillSchedule(call: Call): Promise<undefined> {
     await showAll(call, created, {
       columns: [{ header: "RUN", isId: true, text: (id) => id }],
       nameOf: (id) => id,
-      none: "Nothing was made.",
+      none: "No run was created.",
     })
-    nextStep(call, `See them: belfry run list --schedule ${schedule.id}`)
+    nextStep(call, `Show the runs: belfry run list --schedule ${schedule.id}`)
   })
   return undefined
 }
@@ -54,7 +54,7 @@ const CHOICES = ["missing", "failed", "all"] as const
 function whichOf({ flags }: Call): (typeof CHOICES)[number] {
   const [which = "missing", another] = CHOICES.filter((choice) => flags.isOn(choice))
   if (another === undefined) return which
-  throw new Refusal(EXIT.usage, `--${which} and --${another} exclude each other.`, "Leave one of them out.")
+  throw new Refusal(EXIT.usage, `--${which} and --${another} exclude each other.`, "Use only one of them.")
 }
 
 function checkMax(count: number, max: number | undefined): void {
@@ -66,14 +66,14 @@ function checkMax(count: number, max: number | undefined): void {
     )
 }
 
-function showEdges(call: Call, { occurrences }: BackfillPlan, { timezone }: ScheduleView): void {
+function showFirstAndLast(call: Call, { occurrences }: BackfillPlan, { timezone }: ScheduleView): void {
   const words = (at: Date) =>
     bothWords(at.getTime(), { own: timezone, viewer: call.io.zone }, call.io.clock.now())
   const [first, last] = [occurrences[0]!, occurrences[occurrences.length - 1]!]
   hint(call, first === last ? `  ${words(first)}` : `  from ${words(first)}\n  to   ${words(last)}`)
 }
 
-function occurrenceRows(call: Call, { timezone }: ScheduleView): Shown<Date> {
+function occurrenceRows(call: Call, { timezone }: ScheduleView): RowFormat<Date> {
   const now = call.io.clock.now()
   const brief = (at: Date) => bothWords(at.getTime(), { own: timezone, viewer: call.io.zone }, now)
   return {

@@ -8,9 +8,9 @@ import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { tellLints } from "../checks/lints.ts"
+import { printLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
-import { definitionOf, wouldBe } from "../files/view-definition.ts"
+import { definitionOf, unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { dstFrom } from "../parsing/cron-flags.ts"
 import { optionsFrom } from "../parsing/definition-flags.ts"
@@ -25,10 +25,10 @@ import { byName, configOf, tasksOf, withScheduler } from "../session/session.ts"
 export async function createSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call
   const id = call.args[0]!
-  const task = flags.required("task", "Say what it runs: --task http, or a task of your configuration.")
+  const task = flags.required("task", "Give the task to run: --task http, or a task of your configuration.")
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
-  // Mistakes show before a store is made.
-  wouldBe(id, options, { task, payload, now: io.clock.now() })
+  // Throws on mistakes before a store is created.
+  unstoredView(id, options, { task, payload, now: io.clock.now() })
   const tasks = await tasksOf((await configOf(call))?.config ?? {}, call)
   await checkPayload(byName(tasks), task, payload)
   await withScheduler(
@@ -46,11 +46,14 @@ export async function createSchedule(call: Call): Promise<undefined> {
         hint(call, `Would create ${id}. Nothing was changed.`)
         return show(call, scheduler, [view])
       }
-      if (isNew) hint(call, `Made a new store: ${place}`)
+      if (isNew) hint(call, `Created a new store: ${place}`)
       await show(call, scheduler, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
       await warnIfUnknown(call, scheduler, { task, known })
-      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry run list --schedule ${id}`)
+      nextStep(
+        call,
+        `The schedule fires while \`belfry start\` is running. Show its runs: belfry run list --schedule ${id}`,
+      )
     },
     { mayCreate: true },
   )
@@ -70,7 +73,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
       if (Object.keys(changes).length === 0)
         throw new Refusal(
           EXIT.usage,
-          "Nothing to change was named.",
+          "No option to change was given.",
           "See the flags: belfry schedule set --help",
         )
       planned.push({ stored, changes, values: changedBy(stored, changes, call) })
@@ -81,7 +84,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
     const shown: ScheduleView[] = []
     for (const change of planned) {
       shown.push(await changeStored(call, scheduler, change))
-      tellChange(call, change, isDry)
+      reportChange(call, change, isDry)
     }
     if (!isDry) await show(call, scheduler, shown)
   })
@@ -104,17 +107,17 @@ async function changeStored(
   return stored
 }
 
-/** What has changed is told after it has. */
-function tellChange(call: Call, { stored: { id, owner }, values }: PlannedChange, isDry: boolean): void {
+/** Called after the change was made. */
+function reportChange(call: Call, { stored: { id, owner }, values }: PlannedChange, isDry: boolean): void {
   const verb = isDry ? "would change" : "changed"
-  const words = values.length === 0 ? "nothing differs" : `${verb} ${values.map(changeWords).join(", ")}`
+  const words = values.length === 0 ? "no differences" : `${verb} ${values.map(changeWords).join(", ")}`
   hint(call, `${id}: ${words}.`)
   if (owner !== null && values.length > 0) hint(call, overrideWords(id, owner))
 }
 
-/** An option that is taken away is as if it had never been given. */
+/** The options to remove. A removed option gets its default. */
 function unsetFrom({ flags }: Call, { triggers }: ScheduleView): Record<string, null> {
-  // A name that isn't an option is taken as it is written in the row.
+  // The name of an unknown option in the row is used unchanged.
   const unread = unreadOptionsIn(triggers)?.options.unread ?? []
   const nameOf = (option: string) => (unread.includes(option) ? option : camelCase(option))
   return Object.fromEntries(flags.list("unset").map((option) => [nameOf(option), null]))
@@ -125,7 +128,7 @@ function camelCase(option: string): string {
   return name === "tz" ? "timezone" : name === "tag" ? "tags" : name
 }
 
-/** Which options would be others; a mistake is thrown here, before anything is changed. */
+/** The options that would change. Throws on mistakes, before anything is changed. */
 function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly ChangedValue[] {
   const definition = definitionOf(stored)
   const { id, owner, release } = stored
@@ -139,7 +142,7 @@ async function show(call: Call, client: Client, schedules: readonly ScheduleView
   await showAll(call, schedules, scheduleRows(call))
   for (const schedule of schedules) {
     const lints = unanswered(await client.schedules.lints(schedule.id), dstFrom(call.flags))
-    tellLints(call, lints, schedules.length > 1 ? schedule.id : null)
+    printLints(call, lints, schedules.length > 1 ? schedule.id : null)
     if (call.io.isOutTerminal)
       hint(call, `${schedule.id} next: ${nextWords(schedule, call.io.zone, call.io.clock.now())}`)
   }

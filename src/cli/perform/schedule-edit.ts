@@ -5,10 +5,10 @@ import { type ChangedValue, changedValues } from "../../scheduler/schedules/chan
 import { examinePayload } from "../../scheduler/schedules/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { AnyTask } from "../../task/task.ts"
-import { lintsOf, tellLints } from "../checks/lints.ts"
+import { lintsOf, printLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
 import { entriesIn } from "../files/schedule-files.ts"
-import { definitionOf, wouldBe } from "../files/view-definition.ts"
+import { definitionOf, unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { changeWords } from "../printing/changed-values.ts"
 import { hint, showAll } from "../printing/output.ts"
@@ -21,13 +21,13 @@ import { confirm } from "../terminal/confirm.ts"
 import { entryOf } from "./export.ts"
 import { becauseOf } from "./schedule-steer.ts"
 
-/** The schedule as YAML in an editor; what comes back is checked, shown and asked about before it is stored. */
+/** Opens the schedule as YAML in an editor. Checks and shows the changes, and asks for confirmation before storing them. */
 export async function editSchedule(call: Call): Promise<undefined> {
   const { io } = call
   if (!io.canAsk)
     throw new Refusal(
       EXIT.usage,
-      "There is no terminal to edit on.",
+      "There is no terminal for an editor.",
       `Change it with: belfry schedule set ${call.args[0]!}, or belfry apply -f FILE`,
     )
   await withScheduler(call, async ({ scheduler, tasks }) => {
@@ -37,11 +37,11 @@ export async function editSchedule(call: Call): Promise<undefined> {
     const values = entry === null ? [] : changesBy(entry, schedule)
     if (entry === null || values.length === 0) return hint(call, "Nothing was changed.")
     const changes = values.map(changeWords).join(", ")
-    const isAsked = !call.flags.isOn("yes")
-    if (isAsked) hint(call, `${schedule.id}: would change ${changes}.`)
+    const needsConfirmation = !call.flags.isOn("yes")
+    if (needsConfirmation) hint(call, `${schedule.id}: would change ${changes}.`)
     const { id, task, payload, ...options } = entry
     const now = io.clock.now()
-    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst))
+    printLints(call, lintsOf(unstoredView(id, options, { task, payload, now }), now, options.dst))
     await confirm(call, `Change ${schedule.id}?`, 1)
     await scheduler.schedules.put(
       id,
@@ -51,16 +51,16 @@ export async function editSchedule(call: Call): Promise<undefined> {
         ifRevision: schedule.revision,
       },
     )
-    if (!isAsked) hint(call, `${schedule.id}: changed ${changes}.`)
+    if (!needsConfirmation) hint(call, `${schedule.id}: changed ${changes}.`)
     if (schedule.owner !== null) hint(call, overrideWords(schedule.id, schedule.owner))
     await showAll(call, [await scheduleOf(scheduler, schedule.id)], scheduleRows(call))
   })
   return undefined
 }
 
-const HEAD = "# Change it, save, and leave the editor. An empty file changes nothing.\n"
+const HEAD = "# Change the schedule, save, and quit the editor. An empty file changes nothing.\n"
 
-/** Again as long as it can't be read and somebody wants to go on; null for nothing to do. */
+/** Opens the editor again after a mistake if the user agrees. Null: nothing was changed. */
 async function edited(
   call: Call,
   { schedule, original, tasks }: { schedule: ScheduleView; original: string; tasks: readonly AnyTask[] },
@@ -73,8 +73,8 @@ async function edited(
       if (entry?.entry.id !== schedule.id || another !== undefined)
         throw new Refusal(
           EXIT.invalid,
-          `The text has to hold "${schedule.id}" and nothing else.`,
-          "Keep its id.",
+          `The text must contain the schedule "${schedule.id}" and nothing else.`,
+          "Keep the id.",
         )
       const isChanged = changesBy(entry.entry, schedule).length > 0
       if (isChanged) await examinePayload(byName(tasks), entry.entry.task, entry.entry.payload)

@@ -8,7 +8,7 @@ import { ledgerRows } from "../printing/ledger-rows.ts"
 import { formatOf, isStructured, isTable, paintOf, showAll, showRecord } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
 import { formatTable } from "../printing/table.ts"
-import { bothWords, distanceWords } from "../printing/time-words.ts"
+import { bothWords, distanceWords } from "../printing/time-text.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
@@ -34,7 +34,7 @@ async function describe(call: Call, scheduler: Client, schedule: ScheduleView): 
   const history = Object.entries(counts).flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`))
   const problem = problemIn(schedule)
   const facts: readonly Fact[] = [
-    // Of a broken schedule even a date or a zone may be no such thing.
+    // A broken schedule may have an invalid date or zone.
     ...factsOf(schedule, problem === null ? when : (date) => date.toJSON() ?? "no date"),
     ["Problem", problem ?? schedule.problems.map(({ message }) => message).join(" ")],
     ["History", history.join(", ")],
@@ -43,7 +43,7 @@ async function describe(call: Call, scheduler: Client, schedule: ScheduleView): 
   const preview = problem === null ? await scheduler.schedules.preview(schedule.id, 5) : []
   if (preview.length > 0) {
     io.out(`\n${paint("bold", "Next")}\n`)
-    for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  left out" : ""}\n`)
+    for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  skipped" : ""}\n`)
   }
   const { items: entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
   if (entries.length === 0) return
@@ -64,12 +64,12 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
     ["Tags", schedule.tags.join(", ")],
     ["Payload", schedule.payload === null ? "" : JSON.stringify(schedule.payload)],
     ["Overlap", overlap.policy === "queue" ? `queue, at most ${overlap.limit} waiting` : overlap.policy],
-    ["At once", schedule.maxConcurrentRuns === null ? "" : `at most ${schedule.maxConcurrentRuns} runs`],
+    ["Concurrency", schedule.maxConcurrentRuns === null ? "" : `at most ${schedule.maxConcurrentRuns} runs`],
     ["Catch-up", catchUpWords(catchUp)],
     ["Depends on", schedule.dependsOn.map(dependencyWords).join(", ")],
     ["Priority", schedule.priority === 0 ? "" : String(schedule.priority)],
     ["Clock changes", hasCron(schedule) ? `gap: ${schedule.dst.gap}, overlap: ${schedule.dst.overlap}` : ""],
-    ["Time-out", schedule.timeoutMs === null ? "" : formatDuration(schedule.timeoutMs)],
+    ["Timeout", schedule.timeoutMs === null ? "" : formatDuration(schedule.timeoutMs)],
     [
       "Attempts",
       retry === null ? "" : `${retry.attempts}, ${retry.backoff} from ${formatDuration(retry.baseMs)}`,
@@ -79,9 +79,9 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
     ["Starts", schedule.startsAt === null ? "" : when(schedule.startsAt)],
     ["Ends", schedule.endsAt === null ? "" : when(schedule.endsAt)],
     ["Runs", runsText(schedule)],
-    ["When finished", schedule.removeWhenFinished ? "it is removed" : ""],
+    ["When finished", schedule.removeWhenFinished ? "is removed" : ""],
     ["Owner", ownerWords(schedule)],
-    ["Revision", `${schedule.revision}, edited ${when(schedule.updatedAt)}`],
+    ["Revision", `${schedule.revision}, changed ${when(schedule.updatedAt)}`],
   ]
 }
 
@@ -97,7 +97,7 @@ function dependencyWords({ scheduleId, withinMs }: ScheduleView["dependsOn"][num
   return `${scheduleId} within ${formatDuration(withinMs)}`
 }
 
-/** `maxRuns` is about its occurrences. Others are runs, too. */
+/** `maxRuns` limits only the runs of occurrences; `runCount` also counts manual and backfilled runs. */
 function runsText({ runCount, firedCount, maxRuns }: ScheduleView): string {
   return maxRuns === null ? `${runCount}` : `${runCount} (${firedCount} of ${maxRuns} occurrences)`
 }
@@ -113,6 +113,6 @@ function pauseWords(paused: NonNullable<ScheduleView["paused"]>, when: (date: Da
 }
 
 function ownerWords({ owner, isOverridden }: ScheduleView): string {
-  if (owner === null) return "made by hand"
+  if (owner === null) return "created by hand"
   return `declared in code (owner ${owner})${isOverridden ? ", changed by hand since" : ""}`
 }

@@ -6,11 +6,11 @@ import type { ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
-import { offeredTasks, tellUnoffered } from "../session/offered-tasks.ts"
+import { offeredTasks, warnOfUnoffered } from "../session/offered-tasks.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
 
-/** Those of a schedule, and two that are about several of them or beside them. */
+/** The states of a schedule, and two further filters: all active states, and schedules overridden by hand. */
 const STATES = [...SCHEDULE_STATES, "active", "overridden"] as const
 
 const ORDERS = { id: "id", next: "nextRunAt", last: "lastRunAt" } as const
@@ -20,22 +20,22 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const limit = flags.whole("limit") ?? 1_000
   const state = flags.choice("status", STATES)
   const query = queryOf(call, state)
-  const isWanted = ({ isOverridden }: ScheduleView) => state !== "overridden" || isOverridden
+  const matches = ({ isOverridden }: ScheduleView) => state !== "overridden" || isOverridden
   return withScheduler(call, async ({ scheduler }) => {
-    const read = () => found(call, scheduler, { query, limit: limit + 1, isWanted })
+    const read = () => readMatching(call, scheduler, { query, limit: limit + 1, matches })
     if (flags.isOn("watch")) return watch(call, async () => (await read()).slice(0, limit))
     const schedules = await read()
     const shown = schedules.slice(0, limit)
-    const none = schedules.length > 0 || hasFilter(query, state) ? NONE_LIKE_THAT : NONE_YET
+    const none = schedules.length > 0 || hasFilter(query, state) ? NO_MATCH : NONE_YET
     await showAll(call, shown, scheduleRows(call, none))
     if (schedules.length > limit) hint(call, await moreWords(scheduler, query, limit))
-    tellUnoffered(call, shown, await offeredTasks(scheduler))
+    warnOfUnoffered(call, shown, await offeredTasks(scheduler))
     return undefined
   })
 }
 
-const NONE_LIKE_THAT = "No schedule is like that."
-const NONE_YET = "There are no schedules yet. Make one: belfry schedule create --help"
+const NO_MATCH = "No schedule matches."
+const NONE_YET = "There are no schedules yet. Create one: belfry schedule create --help"
 
 function queryOf({ flags }: Call, state: (typeof STATES)[number] | undefined): ScheduleQuery {
   const isStored = state !== undefined && state !== "active" && state !== "overridden"
@@ -58,44 +58,44 @@ function hasFilter({ order: _order, ...filter }: ScheduleQuery, state: string | 
   return Object.keys(filter).length > 0 || state !== undefined
 }
 
-/** Of those that the store can count; a count beyond 10,000 of a state isn't exact. */
+/** Counts by the filters that the store supports. Counting stops at 10,000 per state. */
 async function moreWords({ schedules }: Client, query: ScheduleQuery, limit: number): Promise<string> {
   const { order: _order, ...filter } = query
   const total = Object.values(await schedules.count(filter)).reduce((sum, count) => sum + count, 0)
-  return `${total - limit} more are not shown: --limit ${total}`
+  return `${total - limit} more schedules are not shown. To show them: --limit ${total}`
 }
 
 const PAGE = 500
 
-async function found(
+async function readMatching(
   { flags, io }: Call,
   { schedules }: Client,
-  about: { query: ScheduleQuery; limit: number; isWanted: (schedule: ScheduleView) => boolean },
+  about: { query: ScheduleQuery; limit: number; matches: (schedule: ScheduleView) => boolean },
 ): Promise<readonly ScheduleView[]> {
-  const { query, limit, isWanted } = about
+  const { query, limit, matches } = about
   const within = flags.durationMs("next")
   const until = within === undefined ? null : io.clock.now() + within
-  const wanted: ScheduleView[] = []
+  const matching: ScheduleView[] = []
   for await (const schedule of schedules.list({ ...query, limit: Math.min(PAGE, limit) })) {
-    // The soonest come first, and those that never come again last.
+    // Sorted by next run. Schedules without a next run come last.
     if (until !== null && (schedule.nextRunAt === null || schedule.nextRunAt.getTime() > until)) break
-    if (isWanted(schedule) && wanted.push(schedule) >= limit) break
+    if (matches(schedule) && matching.push(schedule) >= limit) break
   }
-  return wanted
+  return matching
 }
 
-/** A row for each that is new or has changed, until Ctrl-C. */
+/** Prints a row for each new or changed schedule, until Ctrl-C. */
 async function watch(call: Call, read: () => Promise<readonly ScheduleView[]>): Promise<ExitCode> {
   const seen = new Map<string, string>()
   const stampOf = ({ revision, nextRunAt, lastRunId, paused }: ScheduleView) =>
     JSON.stringify([revision, nextRunAt, lastRunId, paused])
-  hint(call, "Watching; Ctrl-C ends it.")
+  hint(call, "Watching. Press Ctrl-C to stop.")
   let hasHeaders = !call.flags.isOff("headers")
   return untilInterrupted(call, 1_000, async () => {
     const changed = (await read()).filter((schedule) => seen.get(schedule.id) !== stampOf(schedule))
     for (const schedule of changed) seen.set(schedule.id, stampOf(schedule))
-    const isLines = formatOf(call) === "json" || formatOf(call) === "jsonl"
-    if (isLines) for (const schedule of pickedFrom(call, changed)) call.io.out(jsonLine(schedule))
+    const isJson = formatOf(call) === "json" || formatOf(call) === "jsonl"
+    if (isJson) for (const schedule of pickedFrom(call, changed)) call.io.out(jsonLine(schedule))
     else if (changed.length > 0)
       await showAll({ ...call, flags: call.flags.with({ headers: hasHeaders }) }, changed, scheduleRows(call))
     if (changed.length > 0) hasHeaders = false

@@ -1,13 +1,13 @@
 import { parseCron } from "../../core/cron/parse.ts"
 import type { OccurrenceView } from "../../scheduler/schedules/preview.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { tellLints } from "../checks/lints.ts"
+import { printLints } from "../checks/lints.ts"
 import type { Call } from "../parsing/command.ts"
 import { calendarText } from "../printing/calendar-text.ts"
 import { clockNote } from "../printing/clock-notes.ts"
 import { type NextRow, nextRows } from "../printing/occurrence-rows.ts"
 import { hint, isForPeople, showAll } from "../printing/output.ts"
-import { wallWords } from "../printing/time-words.ts"
+import { wallWords } from "../printing/time-text.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
@@ -25,24 +25,24 @@ export async function nextOfSchedule(call: Call): Promise<undefined> {
       note: noteOf(schedule, occurrence, found[index - 1] ?? null, now),
     }))
     if (flags.isOn("ics")) {
-      const coming = rows.filter((_, index) => !found[index]!.isSkipped)
-      return io.out(calendarText(coming, { name: schedule.id, words: `${words} (${timezone})`, now }))
+      const kept = rows.filter((_, index) => !found[index]!.isSkipped)
+      return io.out(calendarText(kept, { name: schedule.id, words: `${words} (${timezone})`, now }))
     }
     if (isForPeople(call)) {
       hint(call, `${words} · ${timezone}${timezone === io.zone ? "" : ` · your zone ${io.zone}`}\n`)
       if (schedule.paused !== null && schedule.paused.until === null)
-        hint(call, "It is paused: these come only once it is resumed.\n")
+        hint(call, "The schedule is paused. These occurrences fire only after it is resumed.\n")
     }
     await showAll<NextRow>(call, rows, {
       ...nextRows(timezone, io.zone, now),
       record: ({ number, note }) => ({ ...found[number - 1], note: note === "" ? null : note }),
     })
-    tellLints(call, await scheduler.schedules.lints(schedule.id))
+    printLints(call, await scheduler.schedules.lints(schedule.id))
   })
   return undefined
 }
 
-/** What an operator did comes before what clocks do. */
+/** A skip or a move by an operator takes precedence over a note about clock changes. */
 function noteOf(
   schedule: ScheduleView,
   { scheduledFor, dueAt, isSkipped }: OccurrenceView,
@@ -52,7 +52,7 @@ function noteOf(
   const at = scheduledFor.getTime()
   const override = schedule.overrides.find((each) => each.scheduledFor.getTime() === at)
   const why = override?.reason === null || override?.reason === undefined ? "" : `: ${override.reason}`
-  if (isSkipped) return `left out${why}`
+  if (isSkipped) return `skipped${why}`
   if (override !== undefined) return `moved from ${wallWords(at, schedule.timezone, now)}${why}`
   const [only, ...more] = schedule.triggers
   if (only?.kind === "cron" && more.length === 0) {
@@ -61,5 +61,5 @@ function noteOf(
     const note = clockNote(cron, at, previous?.scheduledFor.getTime() ?? null)
     if (note !== "") return note
   }
-  return dueAt.getTime() === at ? "" : `with jitter, from ${wallWords(at, schedule.timezone, now)}`
+  return dueAt.getTime() === at ? "" : `with jitter, scheduled for ${wallWords(at, schedule.timezone, now)}`
 }

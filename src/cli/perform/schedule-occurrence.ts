@@ -5,19 +5,19 @@ import type { Call } from "../parsing/command.ts"
 import { instantFlag, timeIn } from "../parsing/definition-flags.ts"
 import { hint, showAll } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
-import { bothWords } from "../printing/time-words.ts"
+import { bothWords } from "../printing/time-text.ts"
 import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { becauseOf } from "./schedule-steer.ts"
 
-/** One occurrence to come: left out, moved, or as it was. */
+/** Skips, moves or restores one future occurrence. */
 
 export function skipOccurrence(call: Call): Promise<undefined> {
   return onOccurrence(call, async (scheduler, schedule) => {
-    const at = namedTime(call, schedule) ?? (await nextTime(scheduler, schedule))
+    const at = givenTime(call, schedule) ?? (await nextTime(scheduler, schedule))
     return {
-      words: `leave out ${wordsOf(call, schedule, at)}`,
+      words: `skip ${wordsOf(call, schedule, at)}`,
       perform: () => scheduler.schedules.skip(schedule.id, at, becauseOf(call)),
     }
   })
@@ -25,9 +25,9 @@ export function skipOccurrence(call: Call): Promise<undefined> {
 
 export function moveOccurrence(call: Call): Promise<undefined> {
   return onOccurrence(call, async (scheduler, schedule) => {
-    call.flags.required("to", "Say when it is due instead: --to '2026-12-24 05:00' or --to +2h")
+    call.flags.required("to", "Give the new time: --to '2026-12-24 05:00' or --to +2h")
     const to = instantFlag(call, "to", schedule.timezone)!
-    const at = namedTime(call, schedule) ?? (await nextTime(scheduler, schedule))
+    const at = givenTime(call, schedule) ?? (await nextTime(scheduler, schedule))
     return {
       words: `move ${wordsOf(call, schedule, at)} to ${wordsOf(call, schedule, to)}`,
       perform: () => scheduler.schedules.move(schedule.id, at, to, becauseOf(call)),
@@ -40,7 +40,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
     const first = schedule.overrides
       .map(({ scheduledFor }) => scheduledFor)
       .sort((a, b) => a.getTime() - b.getTime())[0]
-    const at = namedTime(call, schedule) ?? first
+    const at = givenTime(call, schedule) ?? first
     if (at === undefined)
       throw new Refusal(
         EXIT.notFound,
@@ -55,7 +55,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
 }
 
 interface Step {
-  /** `leave out Sun 29 Mar 03:00 (+02:00)`. */
+  /** `skip Sun 29 Mar 03:00 (+02:00)`. */
   readonly words: string
   perform(): Promise<ScheduleView>
 }
@@ -75,7 +75,7 @@ async function onOccurrence(
   return undefined
 }
 
-function namedTime(call: Call, { timezone }: ScheduleView): Date | null {
+function givenTime(call: Call, { timezone }: ScheduleView): Date | null {
   const text = call.args[1]
   return text === undefined ? null : timeIn(call, text, "The occurrence", timezone)
 }
@@ -83,7 +83,7 @@ function namedTime(call: Call, { timezone }: ScheduleView): Date | null {
 async function nextTime(scheduler: Client, { id }: ScheduleView): Promise<Date> {
   const next = (await scheduler.schedules.preview(id, 100)).find(({ isSkipped }) => !isSkipped)
   if (next !== undefined) return next.scheduledFor
-  throw new Refusal(EXIT.conflict, `"${id}" has no occurrence to come.`, `See: belfry schedule get ${id}`)
+  throw new Refusal(EXIT.conflict, `"${id}" has no future occurrence.`, `See: belfry schedule get ${id}`)
 }
 
 function wordsOf({ io }: Call, { timezone }: ScheduleView, at: Date): string {

@@ -17,13 +17,13 @@ export async function showOccurrences(call: Call): Promise<undefined> {
     const page = { limit: Math.min(limit, 1_000), ...(outcome === undefined ? {} : { outcome }) }
     const entries = await collected(scheduler.schedules.occurrences(schedule.id, page), limit)
     await showAll(call, entries, ledgerRows(call, schedule))
-    if (call.io.isOutTerminal) for (const line of whyQuiet(schedule)) hint(call, line)
+    if (call.io.isOutTerminal) for (const line of inactiveReasons(schedule)) hint(call, line)
   })
   return undefined
 }
 
-/** If nothing comes of it at present: why. */
-function whyQuiet(schedule: ScheduleView): readonly string[] {
+/** Why the schedule does not fire at present. Empty: it does. */
+function inactiveReasons(schedule: ScheduleView): readonly string[] {
   const { state, paused, problems } = schedule
   const id = commandWord(schedule.id)
   const why = paused?.reason ?? null
@@ -31,9 +31,10 @@ function whyQuiet(schedule: ScheduleView): readonly string[] {
   const lines: string[] = problems.map(({ message }) => message)
   if (state === "paused")
     lines.unshift(
-      `It is paused${until === null ? "" : ` until ${formatInstant(until.getTime())}`}${why === null ? "" : `: ${why}`}. Go on with: belfry schedule resume ${id}`,
+      `The schedule is paused${until === null ? "" : ` until ${formatInstant(until.getTime())}`}${why === null ? "" : `: ${why}`}. To resume it: belfry schedule resume ${id}`,
     )
-  if (state === "disabled") lines.unshift(`It is disabled. Go on with: belfry schedule set ${id} --enabled`)
-  if (state === "finished") lines.unshift("It is finished: nothing more will come.")
+  if (state === "disabled")
+    lines.unshift(`The schedule is disabled. To enable it: belfry schedule set ${id} --enabled`)
+  if (state === "finished") lines.unshift("The schedule is finished and has no further occurrences.")
   return lines
 }

@@ -13,7 +13,7 @@ import { confirm } from "../terminal/confirm.ts"
 
 export function pauseSchedules(call: Call): Promise<undefined> {
   return steer(call, "pause", (schedules) => {
-    // Of one schedule in its own zone, of several in that of whoever says so.
+    // For one schedule in its own zone, for several in the zone of the user.
     const zone = schedules.length === 1 ? schedules[0]!.timezone : call.io.zone
     const until = instantFlag(call, "until", zone)
     return until === undefined ? {} : { until }
@@ -26,15 +26,18 @@ export function resumeSchedules(call: Call): Promise<undefined> {
 
 export async function deleteSchedules(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
-    const schedules = await namedSchedules(call, scheduler)
+    const schedules = await selectedSchedules(call, scheduler)
     const ids = schedules.map(({ id }) => id)
     if (call.flags.isOn("dryRun")) return hint(call, `Would delete ${ids.join(", ")}. Nothing was changed.`)
     const owned = schedules.filter(({ owner }) => owner !== null)
     for (const { id, owner } of owned)
-      hint(call, `${id} is declared in code (owner ${owner}): it comes back when that program starts again.`)
+      hint(
+        call,
+        `${id} is declared in code (owner ${owner}) and will be created again when that program starts.`,
+      )
     await confirm(
       call,
-      `Delete ${ids.length === 1 ? ids[0] : `${ids.length} schedules`}? Runs stay.`,
+      `Delete ${ids.length === 1 ? ids[0] : `${ids.length} schedules`}? Runs are kept.`,
       ids.length,
     )
     const report = await scheduler.schedules.delete(ids, becauseOf(call))
@@ -50,36 +53,39 @@ async function steer(
   aboutOf: (schedules: readonly ScheduleView[]) => { until?: Date },
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
-    const named = await namedSchedules(call, scheduler)
-    // By tag or all: what isn't paused has nothing to be resumed from. What was named is shown in any case.
-    const isEach = verb === "pause" || call.args.length > 0
-    const wanted = isEach ? named : named.filter(({ paused }) => paused !== null)
+    const found = await selectedSchedules(call, scheduler)
+    // With --tag or --all only paused schedules are resumed and shown. Schedules given by id are always shown.
+    const isUnfiltered = verb === "pause" || call.args.length > 0
+    const targets = isUnfiltered ? found : found.filter(({ paused }) => paused !== null)
     const isDry = call.flags.isOn("dryRun")
-    if (wanted.length > 100 && !isDry)
+    if (targets.length > 100 && !isDry)
       await confirm(
         call,
-        `${verb === "pause" ? "Pause" : "Resume"} ${wanted.length} schedules?`,
-        wanted.length,
+        `${verb === "pause" ? "Pause" : "Resume"} ${targets.length} schedules?`,
+        targets.length,
       )
-    const ids = wanted.map(({ id }) => id)
-    const because = { ...becauseOf(call), ...aboutOf(wanted) }
+    const ids = targets.map(({ id }) => id)
+    const because = { ...becauseOf(call), ...aboutOf(targets) }
     const { refused } = await scheduler.schedules[verb](ids, because)
     for (const { message } of refused) warn(call, message)
     if (isDry)
       hint(
         call,
-        `Would ${verb} ${ids.length === 1 ? "this one" : `these ${ids.length}`}. Nothing was changed.`,
+        `Would ${verb} ${ids.length === 1 ? "this schedule" : `these ${ids.length} schedules`}. Nothing was changed.`,
       )
     await showAll(
       call,
-      isDry ? wanted : await again(scheduler, ids),
-      scheduleRows(call, isEach ? "No schedule is like that." : "No such schedule is paused."),
+      isDry ? targets : await readSchedules(scheduler, ids),
+      scheduleRows(call, isUnfiltered ? "No schedule matches." : "No matching schedule is paused."),
     )
   })
   return undefined
 }
 
-async function again({ schedules }: Client, ids: readonly string[]): Promise<readonly ScheduleView[]> {
+async function readSchedules(
+  { schedules }: Client,
+  ids: readonly string[],
+): Promise<readonly ScheduleView[]> {
   const read: ScheduleView[] = []
   for (const id of ids) {
     const schedule = await schedules.get(id)
@@ -88,20 +94,19 @@ async function again({ schedules }: Client, ids: readonly string[]): Promise<rea
   return read
 }
 
-/** By id, by tag, or all: one of these has to be said. */
-async function namedSchedules(call: Call, client: Client): Promise<readonly ScheduleView[]> {
+/** The schedules given by id, by tag, or with --all. One of these is required. */
+async function selectedSchedules(call: Call, client: Client): Promise<readonly ScheduleView[]> {
   const { args, flags } = call
   const tag = flags.text("tag")
   if (args.length === 0 && tag !== undefined) return allSchedules(client, { tag })
   if (args.length === 0 && flags.isOn("all")) return allSchedules(client)
-  if (args.length === 0)
-    throw new Refusal(EXIT.usage, "No schedule was named.", "Name ids, or say -l TAG or --all.")
+  if (args.length === 0) throw new Refusal(EXIT.usage, "No schedule was given.", "Give ids, -l TAG or --all.")
   const found: ScheduleView[] = []
   for (const id of args) found.push(await scheduleOf(client, id))
   return found
 }
 
-/** Why and who, for the record. */
+/** The reason and the author, stored with the change. */
 export function becauseOf({ flags, io }: Call): { reason?: string; by: string } {
   const reason = flags.text("reason")
   return { by: flags.text("by") ?? io.user, ...(reason === undefined ? {} : { reason }) }

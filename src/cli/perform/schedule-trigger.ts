@@ -6,7 +6,7 @@ import type { Call } from "../parsing/command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
-import { isoOrDash } from "../printing/time-words.ts"
+import { isoOrDash } from "../printing/time-text.ts"
 import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
@@ -23,7 +23,7 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     if (outcome === "skipped")
       throw new Refusal(
         EXIT.conflict,
-        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, ${whyNot(options.overlap ?? schedule.overlap.policy)}.`,
+        `"${schedule.id}" was not triggered: its run ${runId} has not finished, ${whyNot(options.overlap ?? schedule.overlap.policy)}.`,
         `Wait for it (belfry run wait ${runId}), cancel it (belfry run cancel ${runId}), or add --overlap allow.`,
       )
     if (flags.isOn("dryRun")) {
@@ -37,7 +37,7 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     const run = await scheduler.runs.get(runId)
     if (!isWaiting) {
       await showAll(call, run === null ? [] : [run], runRows(call))
-      nextStep(call, `Follow it: belfry run watch ${runId}`)
+      nextStep(call, `Follow the run: belfry run watch ${runId}`)
       return undefined
     }
     return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
@@ -71,7 +71,7 @@ function asOfWords(asOf: Date | undefined): string {
   return asOf === undefined ? "" : ` as of ${isoOrDash(asOf)}`
 }
 
-/** The one given, or its own; `--set` changes places of it. */
+/** The given payload, or that of the schedule, with the changes of `--set`. */
 async function payloadOf(call: Call, schedule: ScheduleView): Promise<unknown> {
   const given = await payloadFrom(call)
   const sets = call.flags.list("set")
@@ -102,12 +102,12 @@ function isRecord(value: Json): value is { readonly [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** `1` is a number, `true` a boolean, everything that isn't JSON is text. */
+/** `1` is a number, `true` is a boolean. Everything that is not JSON is text. */
 function jsonOrText(text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch {
-    // Not JSON: text as it is.
+    // Not JSON, so it is text.
     return text
   }
 }

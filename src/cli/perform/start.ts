@@ -6,13 +6,13 @@ import type { Scheduler } from "../../scheduler/scheduler.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { type StartLog, startLog } from "../printing/start-log.ts"
-import { greet } from "../printing/start-words.ts"
+import { printSummary } from "../printing/start-summary.ts"
 import { Refusal } from "../refusal.ts"
 import { configOf, schedulerSettings, storeOf, tasksOf } from "../session/session.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
 
-/** Fires and performs until a signal; the second signal doesn't wait. */
+/** Fires schedules and performs runs until a signal. A second signal ends the process at once. */
 export async function start(call: Call): Promise<ExitCode> {
   const { flags, io } = call
   const roles = rolesOf(call.args[0])
@@ -44,7 +44,7 @@ export async function start(call: Call): Promise<ExitCode> {
   )
   try {
     await scheduler.start({ roles })
-    await greet(call, scheduler, {
+    await printSummary(call, scheduler, {
       ...opened,
       configPath: loaded?.path ?? null,
       tasks: tasks.map(({ name }) => name),
@@ -55,7 +55,7 @@ export async function start(call: Call): Promise<ExitCode> {
     log.life("started", `Belfry ${version()} on ${opened.place}`, facts)
   } catch (error) {
     await scheduler.stop({ timeout: 0 })
-    stopped.callOff()
+    stopped.unsubscribe()
     throw error
   }
   return stopped.done
@@ -68,33 +68,33 @@ function rolesOf(role: string | undefined): readonly Role[] {
   throw new Refusal(
     EXIT.usage,
     `There is no role ${JSON.stringify(role)}.`,
-    "Use worker or server, or none for both.",
+    "Use worker or server, or no role for both.",
   )
 }
 
-/** Listens from the first moment on, so that no signal during the start is lost. */
+/** Listens before the start begins, so that a signal during the start is not lost. */
 function untilStopped(
   call: Call,
   { scheduler, log }: { scheduler: Scheduler; log: StartLog },
   timeout: Duration,
-): { done: Promise<ExitCode>; callOff: () => void } {
+): { done: Promise<ExitCode>; unsubscribe: () => void } {
   const { io } = call
-  let callOff: () => void = () => undefined
+  let unsubscribe: () => void = () => undefined
   const done = new Promise<ExitCode>((resolve, reject) => {
     let isStopping = false
-    callOff = io.onSignal((signal) => {
+    unsubscribe = io.onSignal((signal) => {
       if (isStopping) return io.exit(signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated)
       isStopping = true
       const words = scheduler.isProcessing
-        ? "what is running may finish (again to end it at once)"
+        ? "running tasks may finish (signal again to end at once)"
         : "nothing is running"
-      log.life("stopping", `${signal}: nothing new starts, ${words}`, { signal })
+      log.life("stopping", `${signal}: no new runs are started, ${words}`, { signal })
       scheduler.stop({ timeout }).then(() => {
-        callOff()
-        log.life("stopped", "nothing is left running here")
+        unsubscribe()
+        log.life("stopped", "no runs are left running in this process")
         resolve(EXIT.done)
       }, reject)
     })
   })
-  return { done, callOff: () => callOff() }
+  return { done, unsubscribe: () => unsubscribe() }
 }

@@ -3,17 +3,17 @@ import type { Client } from "../../scheduler/client.ts"
 import type { RunStatistics, StatisticsQuery } from "../../scheduler/statistics.ts"
 import type { Call } from "../parsing/command.ts"
 import { pastTimeOf } from "../parsing/run-filter.ts"
-import { type Shown, showAll } from "../printing/output.ts"
-import { spanWords } from "../printing/time-words.ts"
+import { type RowFormat, showAll } from "../printing/output.ts"
+import { spanWords } from "../printing/time-text.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
-/** How the runs of a name have gone: of all, of a task, or in a bucket of time. */
+/** The statistics of all runs, of a task, of a schedule, or of a bucket of time. */
 interface Row extends RunStatistics {
   readonly name: string
 }
 
-/** Of all and of each task or schedule; of one, bucket by bucket. */
+/** One row per task or schedule and one for all runs. For a single task or schedule, one row per bucket. */
 export async function showStats(call: Call): Promise<undefined> {
   const { flags } = call
   const [schedule, task] = [flags.text("schedule"), flags.text("task")]
@@ -46,10 +46,10 @@ async function taskNames(client: Client): Promise<readonly string[]> {
   return (await client.tasks()).map(({ name }) => name)
 }
 
-/** Each costs a read. */
+/** The statistics of each schedule need a read of their own. */
 const SCHEDULES_MAX = 1_000
 
-/** Those that ran since. */
+/** The schedules that ran since that time. */
 async function scheduleNames({ schedules }: Client, since: number): Promise<readonly string[]> {
   const names: string[] = []
   for await (const { id, lastRunAt } of schedules.list({ order: "lastRunAt", limit: 500 })) {
@@ -76,7 +76,7 @@ function countOf({ succeeded, failed, cancelled, skipped }: RunStatistics): numb
   return succeeded + failed + cancelled + skipped
 }
 
-function statRows(header: string): Shown<Row> {
+function statRows(header: string): RowFormat<Row> {
   const number = (header: string, of: (row: Row) => number) => ({
     header,
     text: (row: Row) => String(of(row)),
@@ -100,6 +100,6 @@ function statRows(header: string): Shown<Row> {
       { ...span("LATE P95", ({ lateness }) => lateness.p95Ms), dropOrder: 1 },
     ],
     nameOf: ({ name }) => name,
-    none: "Nothing was counted. Look further back with --since. Processes hand over what they counted with their heartbeats.",
+    none: "No runs were counted. Use --since to search further back. Processes write their counters with each heartbeat.",
   }
 }

@@ -4,7 +4,7 @@ import { showAll } from "../printing/output.ts"
 import { tasksOf, withScheduler } from "../session/session.ts"
 
 interface TaskRow extends TaskView {
-  /** The configuration here has it. */
+  /** The task is in the configuration of this folder. */
   readonly isConfigured: boolean
 }
 

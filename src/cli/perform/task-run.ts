@@ -8,7 +8,7 @@ import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
 
-/** One run of a task, without a schedule. */
+/** Creates one run of a task, without a schedule. */
 export async function runTask(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const name = call.args[0]!
@@ -22,11 +22,11 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
   const at = instantFlag(call, "at", io.zone)
   return withScheduler(call, async ({ scheduler, tasks }) => {
     const isConfigured = tasks.some((task) => task.name === name)
-    const offers = (await allWorkers(scheduler)).filter(
+    const offering = (await allWorkers(scheduler)).filter(
       (worker) => isOnline(worker) && worker.tasks.includes(name),
     )
-    if (!isConfigured && offers.length === 0)
-      hint(call, `No worker offers "${name}" now: the run waits until one does.`)
+    if (!isConfigured && offering.length === 0)
+      hint(call, `No worker offers "${name}" now. The run waits until one does.`)
     const { outcome, runId } = await scheduler.enqueue(name, {
       payload: payload,
       by: flags.text("by") ?? io.user,
@@ -39,10 +39,10 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
     if (outcome === "held")
       throw new Refusal(
         EXIT.conflict,
-        `Nothing was made: run ${runId} has the key "${key}" and isn't done.`,
-        `Wait for it: belfry run wait ${runId}`,
+        `No run was created: run ${runId} has the key "${key}" and has not finished.`,
+        `Wait for that run: belfry run wait ${runId}`,
       )
-    if (outcome === "exists") hint(call, `There is a run of that id already: it is shown as it is.`)
+    if (outcome === "exists") hint(call, `A run with this id already exists. No new run was created.`)
     if (flags.isOn("dryRun") && outcome === "created") {
       hint(call, `Would run ${name} with ${JSON.stringify(payload ?? null)}. Nothing was changed.`)
       return undefined
@@ -51,7 +51,7 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
       return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
     const run = await scheduler.runs.get(runId)
     await showAll(call, run === null ? [] : [run], runRows(call))
-    nextStep(call, `Follow it: belfry run watch ${runId}`)
+    nextStep(call, `Follow the run: belfry run watch ${runId}`)
     return undefined
   })
 }

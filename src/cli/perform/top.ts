@@ -6,7 +6,7 @@ import { keysIn } from "../top/top-keys.ts"
 import { TopScreen } from "../top/top-screen.ts"
 import { listRuns } from "./run-list.ts"
 
-/** On a terminal a picture that is drawn again and again; elsewhere the lines of `run list -w`. */
+/** On a terminal: a screen that is updated. In a pipe: the lines of `run list -w`. */
 export async function top(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const isOnce = flags.isOn("once")
@@ -14,7 +14,7 @@ export async function top(call: Call): Promise<ExitCode | undefined> {
   return withScheduler(call, async ({ scheduler, place }) => {
     const screen = new TopScreen(call, scheduler, place)
     if (!isOnce) return live(call, screen, flags.durationMs("interval") ?? 2_000)
-    await screen.look()
+    await screen.refresh()
     io.out(
       screen
         .lines()
@@ -25,20 +25,20 @@ export async function top(call: Call): Promise<ExitCode | undefined> {
   })
 }
 
-/** The other screen, without a cursor; and back. */
+/** Switches to the alternate screen without a cursor, and back. */
 const ENTER = "\u001b[?1049h\u001b[?25l"
 const LEAVE = "\u001b[?25h\u001b[?1049l"
-/** More often than this a store isn't asked. */
+/** The store is not read more often than this. */
 const INTERVAL_MIN_MS = 200
 
 async function live(call: Call, screen: TopScreen, everyMs: number): Promise<ExitCode> {
   const { io } = call
   let isLeaving = false
-  let pressed: Promise<void> = Promise.resolve()
+  let handling: Promise<void> = Promise.resolve()
   const offKey = io.onKey((data) => {
-    // One after the other: each is for what the one before has left.
+    // Keys are handled one after another, because each acts on the state left by the previous key.
     for (const key of keysIn(data))
-      pressed = pressed.then(async () => {
+      handling = handling.then(async () => {
         if (isLeaving) return
         isLeaving = await screen.press(key)
         if (!isLeaving) draw(call, screen)
@@ -46,14 +46,14 @@ async function live(call: Call, screen: TopScreen, everyMs: number): Promise<Exi
   })
   io.out(ENTER)
   try {
-    let lookedAt = Number.NEGATIVE_INFINITY
-    // Short turns, so that a key is answered at once.
+    let refreshedAt = Number.NEGATIVE_INFINITY
+    // A short interval, so that a key has an immediate effect.
     await untilInterrupted(call, 100, async () => {
-      await pressed
+      await handling
       if (isLeaving) return EXIT.done
-      if (io.clock.monotonic() - lookedAt < Math.max(INTERVAL_MIN_MS, everyMs)) return null
-      await screen.lookOrTell()
-      lookedAt = io.clock.monotonic()
+      if (io.clock.monotonic() - refreshedAt < Math.max(INTERVAL_MIN_MS, everyMs)) return null
+      await screen.refreshOrReport()
+      refreshedAt = io.clock.monotonic()
       draw(call, screen)
       return null
     })
@@ -64,7 +64,7 @@ async function live(call: Call, screen: TopScreen, everyMs: number): Promise<Exi
   }
 }
 
-/** Line by line over the old one, so that nothing flickers. */
+/** Overwrites the screen line by line, so that it does not flicker. */
 function draw({ io }: Call, screen: TopScreen): void {
   const lines = screen.lines().map((line) => `${line}\u001b[K`)
   io.out(`\u001b[H${lines.join("\r\n")}\u001b[J`)

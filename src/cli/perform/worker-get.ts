@@ -5,7 +5,7 @@ import { type Fact, formatFacts } from "../printing/facts.ts"
 import { formatOf, isForPeople, isStructured, paintOf, showAll, showRecord } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
 import { formatTable } from "../printing/table.ts"
-import { distanceWords, zonedWords } from "../printing/time-words.ts"
+import { distanceWords, zonedWords } from "../printing/time-text.ts"
 import { allWorkers, workerRows, workerStateWords } from "../printing/worker-rows.ts"
 import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
@@ -22,19 +22,15 @@ export async function getWorker(call: Call): Promise<undefined> {
   return undefined
 }
 
-/** By id, or by the beginning of one if only one has it. */
+/** By id, or by the beginning of an id if only one worker matches. */
 function workerNamed(workers: readonly WorkerView[], id: string): WorkerView {
   const matching = workers.filter((worker) => worker.id === id || worker.id.startsWith(id))
   const exact = matching.find((worker) => worker.id === id)
   if (exact !== undefined) return exact
   if (matching.length === 1) return matching[0]!
   if (matching.length > 1)
-    throw new Refusal(
-      EXIT.usage,
-      `${matching.length} workers begin with "${id}".`,
-      "Type more of the one you mean.",
-    )
-  throw new Refusal(EXIT.notFound, `There is no worker "${id}".`, "See which there are: belfry worker list")
+    throw new Refusal(EXIT.usage, `${matching.length} workers begin with "${id}".`, "Type more of the id.")
+  throw new Refusal(EXIT.notFound, `There is no worker "${id}".`, "List the workers: belfry worker list")
 }
 
 function describe(call: Call, worker: WorkerView, held: readonly RunSummaryView[]): void {
@@ -49,11 +45,11 @@ function describe(call: Call, worker: WorkerView, held: readonly RunSummaryView[
     ["Tasks", worker.tasks.join(", ")],
     ["Slots", `${worker.running} of ${worker.slots} in use at its last heartbeat`],
     ["Started", when(worker.startedAt)],
-    ["Heard of", when(worker.heartbeatAt)],
+    ["Last heartbeat", when(worker.heartbeatAt)],
   ]
   io.out(formatFacts(facts, paint))
   if (held.length === 0) return
-  io.out(`\n${paint("bold", "Performs")}\n`)
+  io.out(`\n${paint("bold", "Runs")}\n`)
   const about = { width: io.columns(), paint, hasHeaders: false, indent: "  " }
   io.out(formatTable(held, runRows(call).columns, about))
 }

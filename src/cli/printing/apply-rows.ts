@@ -1,14 +1,14 @@
 import type { ApplyStep } from "../../scheduler/schedules/apply.ts"
 import { changeWords } from "./changed-values.ts"
-import type { Shown } from "./output.ts"
+import type { RowFormat } from "./output.ts"
 import type { Colour } from "./table.ts"
 
-/** What is done, or why it isn't, in a word. */
+/** The action of a step, or why it was not taken. */
 type Outcome = "create" | "change" | "same" | "delete" | "left alone" | "failed" | "not done"
 
-function outcomeOf({ action, refused, isUntried }: ApplyStep): Outcome {
+function outcomeOf({ action, refused, isNotTried }: ApplyStep): Outcome {
   if (refused !== null) return "failed"
-  if (isUntried) return "not done"
+  if (isNotTried) return "not done"
   return action === "owned" ? "left alone" : action
 }
 
@@ -22,13 +22,13 @@ const COLOURS: Readonly<Record<Outcome, Colour | null>> = {
   "not done": "yellow",
 }
 
-export function applyRows(withValues: boolean): Shown<ApplyStep> {
+export function applyRows(withValues: boolean): RowFormat<ApplyStep> {
   return {
     columns: [
       { header: "ID", text: ({ id }) => id, paint: () => "bold", isId: true },
       { header: "ACTION", text: outcomeOf, paint: (step) => COLOURS[outcomeOf(step)] },
       {
-        header: "WHAT",
+        header: "DETAILS",
         below: "whole",
         text: (step) => whyOf(step) ?? (withValues ? valuesOf(step) : optionsOf(step).join(", ")),
       },
@@ -38,13 +38,13 @@ export function applyRows(withValues: boolean): Shown<ApplyStep> {
       const values = withValues ? { values: step.changes } : {}
       return { id: step.id, action: outcomeOf(step), fields: optionsOf(step), why: whyOf(step), ...values }
     },
-    none: "The files hold no schedules.",
+    none: "The files contain no schedules.",
   }
 }
 
-function whyOf({ action, owner, refused, isUntried }: ApplyStep): string | null {
+function whyOf({ action, owner, refused, isNotTried }: ApplyStep): string | null {
   if (refused !== null) return `${action}: ${refused.message}`
-  if (isUntried) return "the store is away"
+  if (isNotTried) return "the store is unavailable"
   if (action === "owned") return `declared in code (owner ${owner})`
   return action === "delete" ? "in no file" : null
 }

@@ -1,7 +1,7 @@
 import type { NextRow } from "./occurrence-rows.ts"
 import { printable } from "./printable.ts"
 
-/** Occurrences as a calendar that others can import: RFC 5545, each an event without a length. */
+/** Occurrences as an iCalendar file (RFC 5545). Each is an event without a duration. */
 export function calendarText(
   rows: readonly NextRow[],
   about: { readonly name: string; readonly words: string; readonly now: number },
@@ -30,7 +30,7 @@ function textOf(text: string): string {
   return printable(text).replaceAll(/[\\;,]/g, (character) => `\\${character}`)
 }
 
-/** No line is longer than 75 bytes; what follows a blank belongs to the line before. */
+/** Folds lines at 75 bytes. A line that begins with a blank continues the previous line. */
 function folded(line: string): string {
   const parts = [""]
   let bytes = 0

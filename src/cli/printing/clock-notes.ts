@@ -2,32 +2,32 @@ import type { CalendarCron, Cron } from "../../core/cron/cron.ts"
 import { wallAtOrAfter } from "../../core/cron/wall.ts"
 import { timeOfDayWords } from "../../core/cron/wall-words.ts"
 import { DAY, HOUR, type Instant } from "../../core/instant.ts"
-import { spanWords } from "./time-words.ts"
+import { spanWords } from "./time-text.ts"
 
-/** What clocks do around an occurrence, in a few words; empty if nothing. */
+/** A note if a change of clocks affects the occurrence. Empty: it does not. */
 export function clockNote(cron: Cron, at: Instant, previous: Instant | null): string {
   if (cron.kind === "interval" || !cron.isFixedTime) return ""
   const span = cron.zone.spanAt(at)
   const resumesAt = span.from + span.offset
   if (at === span.from && span.seenUntil < resumesAt) {
-    const swallowed = wallAtOrAfter(cron, span.seenUntil)
-    if (swallowed < resumesAt)
-      return `DST: ${timeOfDayWords(swallowed)} does not exist, runs once at ${timeOfDayWords(resumesAt)}`
+    const skipped = wallAtOrAfter(cron, span.seenUntil)
+    if (skipped < resumesAt)
+      return `DST: ${timeOfDayWords(skipped)} does not exist, runs once at ${timeOfDayWords(resumesAt)}`
   }
   const wall = at + span.offset
-  if (wall < span.seenUntil) return `DST: ${timeOfDayWords(wall)} is shown twice, this is the second`
-  if (wall >= span.repeatsFrom) return `DST: ${timeOfDayWords(wall)} is shown twice, this is the first`
+  if (wall < span.seenUntil) return `DST: ${timeOfDayWords(wall)} occurs twice, this is the second`
+  if (wall >= span.repeatsFrom) return `DST: ${timeOfDayWords(wall)} occurs twice, this is the first`
   return previous === null ? "" : distanceNote(cron, at, previous)
 }
 
-/** A daily job after a change of clocks: the wall says a day, the watch doesn't. */
+/** The elapsed time since the previous occurrence, if it differs from the difference of the wall times. */
 function distanceNote(cron: CalendarCron, at: Instant, previous: Instant): string {
   const elapsed = at - previous
   const isAsShown = nominalWall(cron, at) - nominalWall(cron, previous) === elapsed
   return isAsShown || elapsed > 8 * DAY ? "" : `${hoursOrSpan(elapsed)} after the previous`
 }
 
-/** What the expression says, also where the clock skipped it. */
+/** The wall time of the expression, even if the clock skipped it. */
 function nominalWall(cron: CalendarCron, at: Instant): number {
   const { from, offset, seenUntil } = cron.zone.spanAt(at)
   const isAfterGap = at === from && seenUntil < from + offset

@@ -4,7 +4,8 @@ const CONFIG_MODULE = "belfry/config"
 
 /** A configuration as a module. */
 export function codeText(config: unknown): string {
-  // JSON keeps each key at the beginning of a line. In code a plain "__proto__" would set the prototype instead.
+  // In code a plain "__proto__" key would set the prototype. In indented JSON each key begins a line, so the pattern finds
+  // them all.
   const literal = printableJson(JSON.stringify(config, null, 2)).replaceAll(
     /^( *)"__proto__":/gm,
     '$1["__proto__"]:',

@@ -2,7 +2,7 @@ import type { Io } from "../terminal/io.ts"
 
 export const COLOUR_CHOICES = ["auto", "always", "never"] as const
 
-/** The world as `--color` makes it: the flag comes before NO_COLOR, FORCE_COLOR and TERM. */
+/** Applies `--color` to the environment. The flag takes precedence over NO_COLOR, FORCE_COLOR and TERM. */
 export function withColourChoice(io: Io, argv: readonly string[]): Io {
   const choice = choiceIn(argv)
   if (choice === "always") return { ...io, env: { ...io.env, FORCE_COLOR: "1", NO_COLOR: undefined } }
@@ -10,7 +10,7 @@ export function withColourChoice(io: Io, argv: readonly string[]): Io {
   return io
 }
 
-/** Read before the arguments are parsed: what is wrong with them is told in the right colours, too. */
+/** Read before the arguments are parsed, so that parse errors have the right colours. */
 function choiceIn(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => word === "--color" || word.startsWith("--color="))
   if (at < 0) return undefined

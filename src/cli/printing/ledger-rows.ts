@@ -1,16 +1,16 @@
 import type { LedgerEntry } from "../../scheduler/schedules/ledger.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
-import type { Shown } from "./output.ts"
+import type { RowFormat } from "./output.ts"
 import { commandWord } from "./printable.ts"
 import { stateColour, stateIcon } from "./run-rows.ts"
-import { bothWords, isoOrDash, spanWords } from "./time-words.ts"
+import { bothWords, isoOrDash, spanWords } from "./time-text.ts"
 
-/** What became of occurrences, as rows; `-o name` prints run ids. */
+/** Past occurrences as rows. `-o name` prints the run ids. */
 export function ledgerRows(
   call: Call,
   { id, timezone }: Pick<ScheduleView, "id" | "timezone">,
-): Shown<LedgerEntry> {
+): RowFormat<LedgerEntry> {
   const now = call.io.clock.now()
   const zones = { own: timezone, viewer: call.io.zone }
   const at = ({ scheduledFor }: LedgerEntry) => bothWords(scheduledFor.getTime(), zones, now)
@@ -41,7 +41,7 @@ export function ledgerRows(
       { header: "MESSAGE", text: ({ message }) => message ?? "", below: "cut" },
     ],
     nameOf: ({ runId }) => runId,
-    none: `No occurrence has come yet. Runs by hand: belfry run list --schedule ${commandWord(id)}. What comes: belfry schedule next ${commandWord(id)}`,
+    none: `No occurrence so far. Manual runs: belfry run list --schedule ${commandWord(id)}. Next occurrences: belfry schedule next ${commandWord(id)}`,
   }
 }
 

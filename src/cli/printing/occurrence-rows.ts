@@ -1,16 +1,16 @@
-import type { Shown } from "./output.ts"
+import type { RowFormat } from "./output.ts"
 import type { Column } from "./table.ts"
-import { isoOrDash, wallWords, zonedWords } from "./time-words.ts"
+import { isoOrDash, wallWords, zonedWords } from "./time-text.ts"
 
-/** One occurrence to come, with what is to be said about it. */
+/** A future occurrence with a note. */
 export interface NextRow {
   readonly number: number
   readonly at: Date
   readonly note: string
 }
 
-/** A column for each clock that matters, and UTC. */
-export function nextRows(zone: string, viewer: string, now: number): Shown<NextRow> {
+/** A column for the schedule's zone, for the user's zone and for UTC. */
+export function nextRows(zone: string, viewer: string, now: number): RowFormat<NextRow> {
   const own: Column<NextRow> = {
     header: zone.toUpperCase(),
     text: ({ at }) => zonedWords(at.getTime(), zone, now),
@@ -33,6 +33,6 @@ export function nextRows(zone: string, viewer: string, now: number): Shown<NextR
     ],
     nameOf: ({ at }) => isoOrDash(at),
     record: ({ at, note }) => ({ at, note: note === "" ? null : note }),
-    none: "Nothing more comes.",
+    none: "No further occurrences.",
   }
 }

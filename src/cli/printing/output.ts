@@ -5,13 +5,13 @@ import { printable, printableJson, printableLines } from "./printable.ts"
 import { type Column, formatCsv, formatTable, formatTsv, type Paint, paintFor } from "./table.ts"
 import { yamlText } from "./yaml-text.ts"
 
-/** Records to standard output, in the form that was asked for. */
-export interface Shown<Row> {
+/** How records are printed to standard output. */
+export interface RowFormat<Row> {
   readonly columns: readonly Column<Row>[]
   nameOf(row: Row): string
-  /** The record as programs see it; the row itself unless said. */
+  /** The record for JSON and YAML. Default: the row itself. */
   readonly record?: (row: Row) => unknown
-  /** Said on a terminal instead of an empty table. */
+  /** The text that replaces an empty table. */
   readonly none?: string
 }
 
@@ -30,12 +30,12 @@ export function isTable(format: Format): boolean {
   return format === "table" || format === "wide"
 }
 
-/** One record alone is an object in these, not a list of one. */
+/** In these formats a single record is an object, not a list of one. */
 export function isStructured(format: Format): boolean {
   return format === "json" || format === "jsonl" || format === "yaml"
 }
 
-export async function showAll<Row>(call: Call, rows: readonly Row[], shown: Shown<Row>): Promise<void> {
+export async function showAll<Row>(call: Call, rows: readonly Row[], shown: RowFormat<Row>): Promise<void> {
   const { io, flags } = call
   const format = formatOf(call)
   const hasHeaders = !flags.isOff("headers")
@@ -51,7 +51,7 @@ export async function showAll<Row>(call: Call, rows: readonly Row[], shown: Show
   else await showRecords(call, rows.map(shown.record ?? ((row) => row)), format)
 }
 
-/** One record that isn't a row of a table: JSON, JSON lines or YAML. */
+/** Prints a single record as JSON, JSON lines or YAML. */
 export async function showRecord(call: Call, record: unknown, format: Format): Promise<void> {
   const [picked] = pickedFrom(call, [record])
   call.io.out(await textOf(picked, format))
@@ -73,7 +73,7 @@ async function textOf(value: unknown, format: Format): Promise<string> {
   return yamlText(value)
 }
 
-/** `--fields id,paused.reason`: those and no others, under the names they were asked by. */
+/** `--fields id,paused.reason`: only these fields, with the given paths as names. */
 export function pickedFrom({ flags }: Call, records: readonly unknown[]): readonly unknown[] {
   const fields = flags.text("fields")
   if (fields === undefined) return records
@@ -91,7 +91,7 @@ export function pickedFrom({ flags }: Call, records: readonly unknown[]): readon
   )
 }
 
-/** Said before anything is done: a table would leave the fields unheeded. */
+/** Refuses `--fields` for a table, before the command changes anything. */
 export function checkFields(call: Call): void {
   if (call.flags.text("fields") === undefined || isStructured(formatOf(call))) return
   throw new Refusal(EXIT.usage, "--fields is for JSON and YAML.", "Add --json, -o jsonl or -o yaml.")
@@ -111,17 +111,17 @@ function withoutBrief<Row>(column: Column<Row>): Column<Row> {
   return { ...rest, text: (row) => column.text(row) }
 }
 
-/** Words beside the data. Often there is data in them, so nothing in them acts on the terminal. */
+/** Prints a text to standard error. Control characters are escaped, because the text may contain stored data. */
 export function hint(call: Call, text: string): void {
   hintPainted(call, printableLines(text))
 }
 
-/** The same for words with colours, whose data was made safe before. */
+/** Prints a text with colours. The caller must have escaped the data in it. */
 export function hintPainted({ io, flags }: Call, text: string): void {
   if (!flags.isOn("quiet")) io.err(`${text}\n`)
 }
 
-/** What to do next: only where a person sees it. */
+/** Suggests the next command. Printed on a terminal only. */
 export function nextStep(call: Call, text: string): void {
   if (call.io.isErrTerminal && call.io.isOutTerminal)
     hintPainted(call, paintFor(true, call.io.env)("dim", printableLines(text)))

@@ -2,24 +2,24 @@ import { UNSAFE } from "../../core/unsafe-text.ts"
 
 export { printableJson } from "../../core/unsafe-text.ts"
 
-/** Text from data, made safe for a terminal: nothing in it can move the cursor, change colours or hide what is there. */
+/** Escapes stored text for a terminal, so that it can't move the cursor, change colours or hide other text. */
 
-/** One line: whatever would act on the terminal is shown as its escape, such as `\n` or `\x1b`. */
+/** For one line: control characters are replaced by their escapes, such as `\n` or `\x1b`. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, escapeOf)
 }
 
-/** Whether anything in it would act on a terminal, a line break included. */
+/** True if the text has control characters, including line breaks. */
 export function hasUnsafe(text: string): boolean {
   return text.search(UNSAFE) >= 0
 }
 
-/** An id in a command that somebody may copy: whatever is in it, a shell takes it for one word. */
+/** An id in a command to copy, quoted so that a shell reads it as one word. */
 export function commandWord(id: string): string {
   return /^[\w@.:+/=-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`
 }
 
-/** Several lines: line breaks and tabs stay. */
+/** For several lines: line breaks and tabs are kept. */
 export function printableLines(text: string): string {
   return text.replace(UNSAFE, (character) =>
     character === "\n" || character === "\t" ? character : escapeOf(character),
@@ -41,7 +41,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 const NARROW_MARK = /\p{Mark}/u
 
-/** How many columns it takes on a terminal. */
+/** The number of terminal columns of a text. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let width = 0
@@ -49,7 +49,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** Cut to a number of columns, with an ellipsis where something is missing. */
+/** Cuts a text to a number of columns, with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   let kept = ""
@@ -62,7 +62,7 @@ export function cutTo(text: string, columns: number): string {
   return `${kept}…`
 }
 
-/** Broken into lines of at most so many columns, wherever that is: for what must stay whole, such as an id. */
+/** Breaks a text into lines at any character. For texts that must not be cut, such as ids. */
 export function brokenTo(text: string, columns: number): readonly string[] {
   const lines = [""]
   let width = 0
@@ -78,7 +78,7 @@ export function brokenTo(text: string, columns: number): readonly string[] {
   return lines
 }
 
-/** Broken into lines of at most so many columns, between words where that is possible. */
+/** Breaks a text into lines, between words if possible. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(" ")) {

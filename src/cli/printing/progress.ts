@@ -1,9 +1,9 @@
 import type { Call } from "../parsing/command.ts"
 
-/** Shorter work than this shows nothing. */
+/** Nothing is printed for work shorter than this. */
 const QUIET_MS = 300
 
-/** Says how far long work has come: a line that is written over on a terminal, one line per tenth elsewhere. */
+/** Prints the progress of long work: one line that is overwritten on a terminal, a line per 10 % in a pipe. */
 export function progressOf({ io, flags }: Call, what: string): (done: number, total: number) => void {
   const startedAt = io.clock.monotonic()
   let tenth = 0

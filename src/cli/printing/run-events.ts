@@ -1,13 +1,13 @@
 import type { RunEvent } from "../../engine/events.ts"
 import { printable } from "./printable.ts"
 import type { Colour, Paint } from "./table.ts"
-import { spanWords, wallWords } from "./time-words.ts"
+import { spanWords, wallWords } from "./time-text.ts"
 
-/** One line for each thing that happens to a run; null for what isn't worth one. */
+/** One line for an event of a run. Null: the event is not printed. */
 export function eventLine(event: RunEvent, at: Date, zone: string, paint: Paint): string | null {
-  const told = toldOf(event)
-  if (told === null) return null
-  const [colour, head, facts] = told
+  const parts = partsOf(event)
+  if (parts === null) return null
+  const [colour, head, facts] = parts
   const clock = clockWords(at.getTime(), zone)
   const rest = facts === "" ? "" : `  ${printable(facts)}`
   return `${paint("dim", clock)}  ${paint(colour, head)}  ${printable(event.runId)}${rest}`
@@ -19,7 +19,7 @@ export function clockWords(at: number, zone: string): string {
   return time.length === 5 ? `${time}:00` : time
 }
 
-function toldOf(event: RunEvent): readonly [Colour | null, string, string] | null {
+function partsOf(event: RunEvent): readonly [Colour | null, string, string] | null {
   switch (event.type) {
     case "started":
       return ["cyan", "▶ started  ", lateWords(event.latenessMs, event.attempt)]
@@ -36,21 +36,21 @@ function toldOf(event: RunEvent): readonly [Colour | null, string, string] | nul
     case "cancelled":
       return ["yellow", "⊘ cancelled", ""]
     case "released":
-      return ["yellow", "◔ given back", "unfinished; it is due again at once"]
+      return ["yellow", "◔ released ", "unfinished; it is due again at once"]
     case "refused":
-      return ["yellow", "! too late ", "the run was taken away or cancelled meanwhile"]
+      return ["yellow", "! refused  ", "the run was released or cancelled in the meantime"]
     case "created":
       return null
   }
 }
 
-/** Below this nobody calls it late. */
+/** A shorter lateness is not printed. */
 const LATE_MS = 5_000
 
 function lateWords(latenessMs: number, attempt: number): string {
   const late = latenessMs >= LATE_MS ? `${spanWords(latenessMs)} late` : ""
-  const again = attempt > 1 ? `attempt ${attempt}` : ""
-  return [again, late].filter((part) => part !== "").join(", ")
+  const attempts = attempt > 1 ? `attempt ${attempt}` : ""
+  return [attempts, late].filter((part) => part !== "").join(", ")
 }
 
 function firstLine(text: string | null): string {

@@ -1,9 +1,9 @@
 import type { RunState } from "../../core/run.ts"
 import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
-import type { Shown } from "./output.ts"
+import type { RowFormat } from "./output.ts"
 import type { Colour } from "./table.ts"
-import { distanceWords, isoOrDash, spanWords } from "./time-words.ts"
+import { distanceWords, isoOrDash, spanWords } from "./time-text.ts"
 
 const ICONS: Readonly<Record<RunState, string>> = {
   pending: "◔",
@@ -31,8 +31,8 @@ export function stateColour(state: RunState): Colour | null {
   return COLOURS[state]
 }
 
-/** Runs as rows; `-o name` prints ids. */
-export function runRows(call: Call, none = "There are no runs like that."): Shown<RunSummaryView> {
+/** Runs as rows. `-o name` prints ids. */
+export function runRows(call: Call, none = "No run matches."): RowFormat<RunSummaryView> {
   const now = call.io.clock.now()
   return {
     columns: [
@@ -67,7 +67,7 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
   }
 }
 
-/** Of a running run, so far. */
+/** The duration. For a running run: the time since its start. */
 export function tookMs({ state, startedAt, durationMs }: RunSummaryView, now: number): number | null {
   if (state === "running" && startedAt !== null) return Math.max(0, now - startedAt.getTime())
   return durationMs
@@ -78,11 +78,11 @@ export function tookWords(run: RunSummaryView, now: number): string {
   return ms === null ? "" : spanWords(ms)
 }
 
-/** What there is to say about it, in a line. */
+/** The progress, message, error or reason of a run, in one line. */
 export function messageOf(run: RunSummaryView): string {
   const { state, message, error, reason, progress } = run
   if (state === "running") {
-    // What is stored besides is of the attempt before.
+    // The stored message, error and reason belong to the previous attempt.
     if (progress === null) return ""
     return `${Math.round(progress.fraction * 100)} %${progress.message === null ? "" : ` ${progress.message}`}`
   }

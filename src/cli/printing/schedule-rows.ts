@@ -1,9 +1,9 @@
 import type { ScheduleState } from "../../core/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
-import type { Shown } from "./output.ts"
+import type { RowFormat } from "./output.ts"
 import type { Colour, Column } from "./table.ts"
-import { bothWords, distanceWords, isoOrDash } from "./time-words.ts"
+import { bothWords, distanceWords, isoOrDash } from "./time-text.ts"
 
 export const STATE_COLOURS: Readonly<Record<ScheduleState, Colour | null>> = {
   ok: "green",
@@ -16,8 +16,8 @@ export const STATE_COLOURS: Readonly<Record<ScheduleState, Colour | null>> = {
   broken: "red",
 }
 
-/** Schedules as rows: `-o name` prints ids. */
-export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
+/** Schedules as rows. `-o name` prints ids. */
+export function scheduleRows(call: Call, none?: string): RowFormat<ScheduleView> {
   const { io } = call
   const now = io.clock.now()
   const columns: readonly Column<ScheduleView>[] = [
@@ -59,14 +59,14 @@ export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
   return { columns, nameOf: ({ id }) => id, ...(none === undefined ? {} : { none }) }
 }
 
-/** How long from now, or why not. */
+/** The time until the next run, or why there is none. */
 function soonWords({ nextRunAt, paused, enabled }: ScheduleView, now: number): string {
   if (paused !== null) return paused.until === null ? "when resumed" : "after the pause"
   if (!enabled) return "disabled"
-  return nextRunAt === null ? "nothing more" : distanceWords(nextRunAt.getTime(), now)
+  return nextRunAt === null ? "never" : distanceWords(nextRunAt.getTime(), now)
 }
 
-/** On both clocks: its own first. */
+/** The next run in the schedule's zone and in the user's zone. */
 function dueWords(
   { nextRunAt, paused, enabled, timezone }: ScheduleView,
   viewer: string,
@@ -76,18 +76,18 @@ function dueWords(
   return at === null || !enabled ? "" : bothWords(at.getTime(), { own: timezone, viewer }, now)
 }
 
-/** Both in one. */
+/** The time until the next run, and the time of day in both zones. */
 export function nextWords(schedule: ScheduleView, viewer: string, now: number): string {
   const [soon, due] = [soonWords(schedule, now), dueWords(schedule, viewer, now)]
   return due === "" ? soon : `${soon}, ${due}`
 }
 
-/** The words of its triggers, with the zone where one matters. */
+/** The triggers in words, with the zone unless all are intervals. */
 export function whenWords({ words, timezone, triggers }: ScheduleView): string {
   return triggers.every(({ kind }) => kind === "every") ? words : `${words} (${timezone})`
 }
 
-/** Said when a schedule that code declares is changed by hand. */
+/** The note for a change by hand of a schedule declared in code. */
 export function overrideWords(id: string, owner: string): string {
-  return `${id} is declared in code (owner ${owner}). The change overrides the code until the code declares something else.`
+  return `${id} is declared in code (owner ${owner}). The change overrides the code until the declaration in code changes.`
 }

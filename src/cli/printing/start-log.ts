@@ -7,8 +7,8 @@ import { clockWords, eventLine } from "./run-events.ts"
 import type { Colour } from "./table.ts"
 
 /**
- * Everything that `belfry start` tells once it runs: its own life, what happens to runs, and what the engine logs. One
- * format on standard output: lines for people, or with `--json` one object a line.
+ * The output of `belfry start` while it runs: events of the program, events of runs, and the log of the engine. All go to
+ * standard output in one format: readable lines, or with `--json` one object per line.
  */
 export interface StartLog {
   life(type: "started" | "stopping" | "stopped", message: string, facts?: LogFacts): void
@@ -22,16 +22,16 @@ export function startLog(call: Call): StartLog {
   return call.flags.isOn("json") ? jsonLog(call) : linesLog(call)
 }
 
-/** What the worker logs about an attempt is told as an event of the run: once is enough. */
-function isToldAsEvent({ component, attempt }: LogFacts): boolean {
+/** Log lines of the worker about an attempt are dropped, because the event of the run is printed. */
+function isReportedAsEvent({ component, attempt }: LogFacts): boolean {
   return component === "worker" && attempt !== undefined
 }
 
 function withoutEvents(logger: Logger): Logger {
-  const only = (level: (typeof LEVELS)[number]) => (facts: LogFacts, message: string) => {
-    if (!isToldAsEvent(facts)) logger[level](facts, message)
+  const forward = (level: (typeof LEVELS)[number]) => (facts: LogFacts, message: string) => {
+    if (!isReportedAsEvent(facts)) logger[level](facts, message)
   }
-  return { debug: only("debug"), info: only("info"), warn: only("warn"), error: only("error") }
+  return { debug: forward("debug"), info: forward("info"), warn: forward("warn"), error: forward("error") }
 }
 
 function jsonLog({ flags, io }: Call): StartLog {
@@ -78,7 +78,7 @@ function levelOf(flags: Call["flags"]): (typeof LEVELS)[number] {
   return flags.choice("logLevel", LEVELS) ?? "warn"
 }
 
-/** `(heartbeat; error: ECONNREFUSED)`: of each fact its first line. */
+/** `(heartbeat; error: ECONNREFUSED)`: the first line of each fact. */
 function factWords({ component, ...facts }: LogFacts): string {
   const words = Object.entries(facts).map(([name, value]) => `${name}: ${valueWords(value)}`)
   const all = component === undefined ? words : [component, ...words]
@@ -91,7 +91,7 @@ function valueWords(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A circular object, say. The line matters more than this fact.
+    // For example a circular object. The log line must be printed even so.
     return String(value)
   }
 }

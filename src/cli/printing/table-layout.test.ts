@@ -1,13 +1,13 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { INDENT, type Layout, layoutOf, type Wish } from "./table-layout.ts"
+import { type ColumnSpec, INDENT, type Layout, layoutOf } from "./table-layout.ts"
 
 const LINE: Pick<Layout, "isStacked" | "below"> = { isStacked: false, below: [] }
 
 describe("the layout of a table", () => {
-  test.each<[what: string, wishes: readonly Wish[], width: number, layout: Layout]>([
+  test.each<[title: string, columns: readonly ColumnSpec[], width: number, layout: Layout]>([
     [
-      "what fits stays",
+      "columns that fit keep their width",
       [
         { header: "ID", width: 10 },
         { header: "WHAT", width: 10 },
@@ -16,7 +16,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [10, 10] },
     ],
     [
-      "the widest text is cut",
+      "the widest column is cut",
       [
         { header: "ID", width: 10 },
         { header: "WHAT", width: 40 },
@@ -25,7 +25,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [10, 28] },
     ],
     [
-      "never an id",
+      "an id is not cut, another column is",
       [
         { header: "ID", width: 36, isId: true },
         { header: "WHAT", width: 20 },
@@ -34,7 +34,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [36, 12] },
     ],
     [
-      "two wide texts are cut alike",
+      "two wide columns are cut to the same width",
       [
         { header: "A", width: 30 },
         { header: "B", width: 30 },
@@ -43,7 +43,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [20, 20] },
     ],
     [
-      "a column of little importance goes before texts are cut to nothing",
+      "a column with a drop order is left out before texts become unreadable",
       [
         { header: "ID", width: 20, isId: true },
         { header: "A", width: 30, dropOrder: 2 },
@@ -54,7 +54,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [20, 28, 0, 28] },
     ],
     [
-      "what is short is never cut: a state, a time",
+      "short columns such as a state or a time are not cut",
       [
         { header: "RUN", width: 44, isId: true },
         { header: "STATE", width: 11 },
@@ -66,7 +66,7 @@ describe("the layout of a table", () => {
       { ...LINE, widths: [44, 11, 9, 6, 0] },
     ],
     [
-      "a text without room beside its row goes below it",
+      "a text that doesn't fit in the row goes below it",
       [
         { header: "RUN", width: 44, isId: true },
         { header: "STATE", width: 11 },
@@ -77,7 +77,7 @@ describe("the layout of a table", () => {
       { widths: [44, 11, 9, 0], isStacked: false, below: [3] },
     ],
     [
-      "a text that is shown whole goes below as soon as it would be cut",
+      "a text that must be shown whole goes below the row if it would be cut",
       [
         { header: "ID", width: 20, isId: true },
         { header: "NOTES", width: 60, below: "whole" },
@@ -86,7 +86,7 @@ describe("the layout of a table", () => {
       { widths: [20, 0], isStacked: false, below: [1] },
     ],
     [
-      "and before it makes others be cut",
+      "a text that must be shown whole goes below the row if other columns would be cut",
       [
         { header: "BERLIN", width: 25 },
         { header: "UTC", width: 20 },
@@ -96,7 +96,7 @@ describe("the layout of a table", () => {
       { widths: [25, 20, 0], isStacked: false, below: [2] },
     ],
     [
-      "an id that leaves no room for the rest gets a line of its own",
+      "an id that leaves no room for the other columns gets a line of its own",
       [
         { header: "RUN", width: 81, isId: true },
         { header: "STATE", width: 11 },
@@ -107,7 +107,7 @@ describe("the layout of a table", () => {
       { widths: [0, 11, 9, 10], isStacked: true, below: [] },
     ],
     [
-      "what doesn't fit at all is left out from the right",
+      "columns that don't fit are left out from the right",
       [
         { header: "A", width: 20 },
         { header: "B", width: 20 },
@@ -116,19 +116,19 @@ describe("the layout of a table", () => {
       30,
       { ...LINE, widths: [14, 14, 0] },
     ],
-  ])("%s", (_what, wishes, width, layout) => {
-    assert.deepEqual(layoutOf(wishes, width), layout)
+  ])("%s", (_title, columns, width, layout) => {
+    assert.deepEqual(layoutOf(columns, width), layout)
   })
 
-  test("no line is ever wider than the terminal, whatever the columns are", () => {
-    // A fixed seed: the same tables at each run.
+  test("no line is wider than the terminal, for random columns", () => {
+    // A fixed seed gives the same tables in each run.
     let seed = 1
     const pick = (count: number) => {
       seed = (seed * 48_271) % 2_147_483_647
       return seed % count
     }
     for (let round = 0; round < 3_000; round++) {
-      const wishes = Array.from({ length: 1 + pick(9) }, (_, index): Wish => {
+      const columns = Array.from({ length: 1 + pick(9) }, (_, index): ColumnSpec => {
         const header = "H".repeat(pick(14))
         const width = header.length + pick(60)
         if (index === 0) return { header, width, isId: pick(2) === 0 }
@@ -138,13 +138,13 @@ describe("the layout of a table", () => {
       })
       const width = 20 + pick(120)
 
-      const { widths, isStacked } = layoutOf(wishes, width)
+      const { widths, isStacked } = layoutOf(columns, width)
 
       const shown = widths.filter((each) => each > 0)
       const line = shown.reduce((sum, each) => sum + each, 0) + 2 * Math.max(0, shown.length - 1)
-      assert.ok(line <= width - (isStacked ? INDENT : 0), `${JSON.stringify(wishes)} at ${width}: ${widths}`)
+      assert.ok(line <= width - (isStacked ? INDENT : 0), `${JSON.stringify(columns)} at ${width}: ${widths}`)
       const isCut = widths.some(
-        (each, index) => wishes[index]!.isId && each > 0 && each < wishes[index]!.width,
+        (each, index) => columns[index]!.isId && each > 0 && each < columns[index]!.width,
       )
       assert.ok(!isCut, "an id is never cut")
     }

@@ -1,112 +1,115 @@
-/** How wide a column wants to be, and what may be done to it. */
-export interface Wish {
+/** The width of a column, and how it may be shortened. */
+export interface ColumnSpec {
   readonly header: string
-  /** As wide as its widest cell. */
+  /** The width of the widest cell. */
   readonly width: number
-  /** Never cut: a part of an id is no id. */
+  /** An id is never cut, because a part of an id is useless. */
   readonly isId?: boolean
-  /** Left out where there is no room for it, the lowest first. */
+  /** The column may be left out if there is no room. Lower numbers are left out first. */
   readonly dropOrder?: number
-  /** Where there is no room beside the others it stands on a line below its row: cut to that line, or whole on several. */
+  /** If there is no room in the row, the text goes below it: `cut` to one line, or `whole` on several lines. */
   readonly below?: "cut" | "whole"
 }
 
-/** Where each column of a table stands. */
+/** The position of each column of a table. */
 export interface Layout {
-  /** The width of each column in the line of its row; 0 for one that isn't in it. */
+  /** The width of each column in the line of the row. 0: not in that line. */
   readonly widths: readonly number[]
-  /** Ids stand on a line of their own, above the rest of their row. */
+  /** Ids are on a separate line above the rest of the row. */
   readonly isStacked: boolean
-  /** The columns that stand below their row. */
+  /** The columns that are printed below the row. */
   readonly below: readonly number[]
 }
 
 const GAP = 2
-/** What stands under its row begins this far in. */
+/** The indentation of lines below the row. */
 export const INDENT = 2
-/** A text that is cut shorter than this says little: columns with a drop order are left out first. */
+/** Columns with a drop order are left out before other texts are cut to less than this. */
 const READABLE = 24
-/** Nothing is cut below this. */
+/** The minimum width of a cut text. */
 const LEAST = 12
-/** A text with less room than this beside its row goes below it. */
+/** A text with less room than this in the row goes below it. */
 const LEAST_BESIDE = 16
 
 /**
- * A line never exceeds the width, and an id is never cut. Columns are taken in the order of their importance as long as
- * there is room: ids, columns that are never left out, texts that may go below, then columns with a drop order, the
- * highest first. If ids leave no room for the second kind they get a line of their own. What is left of the room is
- * shared among the texts; the widest are cut.
+ * No line exceeds the width, and no id is cut. Columns are placed in this order as long as there is room: ids, columns without
+ * a drop order, texts that may go below the row, columns with a drop order (highest first). If the ids leave no room for the
+ * second kind, they get a separate line. If the placed columns are too wide, the widest texts are cut.
  */
-export function layoutOf(wishes: readonly Wish[], lineWidth: number): Layout {
-  const all = wishes.map((_, index) => index)
-  const ids = all.filter((index) => wishes[index]!.isId)
-  const always = all.filter((index) => !wishes[index]!.isId && !isOptional(wishes[index]!))
-  const least = (index: number) => leastOf(wishes[index]!)
+export function layoutOf(columns: readonly ColumnSpec[], lineWidth: number): Layout {
+  const all = columns.map((_, index) => index)
+  const ids = all.filter((index) => columns[index]!.isId)
+  const always = all.filter((index) => !columns[index]!.isId && !isOptional(columns[index]!))
+  const least = (index: number) => leastOf(columns[index]!)
   const isStacked = ids.length > 0 && lineOf([...ids, ...always].map(least)) > lineWidth
   const room = isStacked ? lineWidth - INDENT : lineWidth
-  const taken = isStacked ? [] : [...ids]
-  for (const index of always) if (lineOf([...taken, index].map(least)) <= room) taken.push(index)
-  if (taken.length === 0 && always.length > 0) taken.push(always[0]!)
-  const below = placeNotes(wishes, taken, room)
-  for (const index of byImportance(wishes)) {
-    if (lineOf([...taken, index].map((each) => readableOf(wishes[each]!))) <= room) taken.push(index)
+  const placed = isStacked ? [] : [...ids]
+  for (const index of always) if (lineOf([...placed, index].map(least)) <= room) placed.push(index)
+  if (placed.length === 0 && always.length > 0) placed.push(always[0]!)
+  const below = placeNotes(columns, placed, room)
+  for (const index of byImportance(columns)) {
+    if (lineOf([...placed, index].map((each) => readableOf(columns[each]!))) <= room) placed.push(index)
   }
-  const widths = all.map((index) => (taken.includes(index) ? wishes[index]!.width : 0))
-  return { widths: cutToFit(wishes, widths, room), isStacked, below }
+  const widths = all.map((index) => (placed.includes(index) ? columns[index]!.width : 0))
+  return { widths: cutToFit(columns, widths, room), isStacked, below }
 }
 
-function isOptional({ dropOrder, below }: Wish): boolean {
+function isOptional({ dropOrder, below }: ColumnSpec): boolean {
   return dropOrder !== undefined || below !== undefined
 }
 
-function leastOf(wish: Wish): number {
-  return isWhole(wish) ? wish.width : Math.min(wish.width, Math.max(LEAST, wish.header.length))
+function leastOf(column: ColumnSpec): number {
+  return isWhole(column) ? column.width : Math.min(column.width, Math.max(LEAST, column.header.length))
 }
 
-function readableOf(wish: Wish): number {
-  return isWhole(wish) ? wish.width : Math.min(wish.width, READABLE)
+function readableOf(column: ColumnSpec): number {
+  return isWhole(column) ? column.width : Math.min(column.width, READABLE)
 }
 
-function isWhole({ isId = false, below }: Wish): boolean {
+function isWhole({ isId = false, below }: ColumnSpec): boolean {
   return isId || below === "whole"
 }
 
-/** Takes those that have room beside the others, without making these unreadable; returns those that haven't. */
-function placeNotes(wishes: readonly Wish[], taken: number[], room: number): readonly number[] {
+/** Places the texts that fit in the row without making other columns unreadable. Returns the texts that go below the row. */
+function placeNotes(columns: readonly ColumnSpec[], placed: number[], room: number): readonly number[] {
   const below: number[] = []
-  for (const [index, { below: how, width }] of wishes.entries()) {
+  for (const [index, { below: how, width }] of columns.entries()) {
     if (how === undefined) continue
     const isWhole = how === "whole"
     const wanted = isWhole ? width : Math.min(width, LEAST_BESIDE)
-    const used = lineOf(taken.map((each) => (isWhole ? wishes[each]!.width : readableOf(wishes[each]!))))
-    if (used + GAP + wanted <= room) taken.push(index)
+    const used = lineOf(placed.map((each) => (isWhole ? columns[each]!.width : readableOf(columns[each]!))))
+    if (used + GAP + wanted <= room) placed.push(index)
     else below.push(index)
   }
   return below
 }
 
-function byImportance(wishes: readonly Wish[]): readonly number[] {
-  return wishes
+function byImportance(columns: readonly ColumnSpec[]): readonly number[] {
+  return columns
     .flatMap(({ dropOrder }, index) => (dropOrder === undefined ? [] : [{ dropOrder, index }]))
     .sort((a, b) => b.dropOrder - a.dropOrder)
     .map(({ index }) => index)
 }
 
-function cutToFit(wishes: readonly Wish[], wanted: readonly number[], room: number): readonly number[] {
+function cutToFit(
+  columns: readonly ColumnSpec[],
+  wanted: readonly number[],
+  room: number,
+): readonly number[] {
   const widths = [...wanted]
-  const floorOf = (index: number) => leastOf(wishes[index]!)
+  const floorOf = (index: number) => leastOf(columns[index]!)
   for (let excess = lineOf(widths) - room; excess > 0; excess = lineOf(widths) - room) {
     const cuttable = widths.flatMap((width, index) => (width > floorOf(index) ? [index] : []))
     const [widest, next] = cuttable.sort((a, b) => widths[b]! - widths[a]!)
     if (widest === undefined) return cutAtEnd(widths, room)
-    // Down to the next widest, and then both by turns.
+    // Cut to the width of the next widest column, then both in turn.
     const floor = Math.max(floorOf(widest), next === undefined ? 0 : widths[next]! - 1)
     widths[widest] = Math.max(floor, widths[widest]! - excess)
   }
   return widths
 }
 
-/** A single column on a terminal narrower than anything that can be read. */
+/** For a single column on a very narrow terminal. */
 function cutAtEnd(widths: readonly number[], room: number): readonly number[] {
   return widths.map((width) => Math.min(width, Math.max(1, room)))
 }

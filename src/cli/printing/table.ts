@@ -1,21 +1,21 @@
 import { brokenTo, cutTo, printable, widthOf, wrapped } from "./printable.ts"
-import { INDENT, type Layout, layoutOf, type Wish } from "./table-layout.ts"
+import { type ColumnSpec, INDENT, type Layout, layoutOf } from "./table-layout.ts"
 
-/** Rows for people, and rows for programs. */
-export interface Column<Row> extends Omit<Wish, "width"> {
-  /** Plain text, as long as it is; what it holds of control characters is escaped here. */
+/** A column of a table, of TSV and of CSV. */
+export interface Column<Row> extends Omit<ColumnSpec, "width"> {
+  /** The full text. Control characters are escaped when it is printed. */
   text(row: Row): string
-  /** For people, if it differs: shorter, or relative. */
+  /** A shorter or relative text for tables. Default: `text`. */
   brief?(row: Row): string
   paint?(row: Row): Colour | null
   readonly isRight?: boolean
-  /** Left out of tables that aren't wide. */
+  /** Not in tables, except wide ones. */
   readonly isForPrograms?: boolean
   /** Only in wide tables. */
   readonly isWide?: boolean
-  /** Left out for programs. */
+  /** Not in TSV and CSV. */
   readonly isForPeople?: boolean
-  /** Left out of tables where no row has anything in it. */
+  /** Left out of a table if all its cells are empty. */
   readonly isLeftOutIfEmpty?: boolean
 }
 
@@ -33,7 +33,7 @@ const CODES: Readonly<Record<Colour, number>> = {
 
 export type Paint = (colour: Colour | null, text: string) => string
 
-/** Colours on a terminal, unless NO_COLOR or TERM=dumb say otherwise; FORCE_COLOR says yes everywhere. */
+/** Colours are used on a terminal, unless NO_COLOR or TERM=dumb is set. FORCE_COLOR always enables them. */
 export function paintFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
   const no = (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb"
   const force = (env["FORCE_COLOR"] ?? "0") !== "0"
@@ -42,7 +42,7 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
     isOn && colour !== null && text !== "" ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
 }
 
-/** How a table is written. */
+/** The format of a table. */
 export interface TableStyle {
   readonly width: number
   readonly paint: Paint
@@ -51,7 +51,7 @@ export interface TableStyle {
   readonly isWide?: boolean
 }
 
-/** No borders, upper-case headers. No line is wider than the width: see `layoutOf`. */
+/** A table without borders, with upper-case headers. No line is wider than the width; see `layoutOf`. */
 export function formatTable<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
@@ -62,28 +62,28 @@ export function formatTable<Row>(
   return [head, ...body].map((lines) => lines.map((line) => `${indent}${line}\n`).join("")).join("")
 }
 
-/** The lines of the head and of each row, without the indent. */
+/** The lines of the header and of each row, without the indentation. */
 export function tableLines<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
   { width, paint, hasHeaders, indent = "", isWide = false }: TableStyle,
 ): { readonly head: readonly string[]; readonly body: readonly (readonly string[])[] } {
   const columns = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
-  const wishes = columns.flatMap((column) => {
+  const filled = columns.flatMap((column) => {
     const cells = rows.map((row) => printable(short((column.brief ?? column.text).call(column, row))))
     if (column.isLeftOutIfEmpty && cells.every((cell) => cell === "")) return []
     const least = hasHeaders ? widthOf(column.header) : 0
     return { ...column, cells, width: cells.reduce((most, cell) => Math.max(most, widthOf(cell)), least) }
   })
   const room = width - indent.length
-  const grid = { wishes, layout: layoutOf(wishes, room), room, paint }
+  const grid = { filled, layout: layoutOf(filled, room), room, paint }
   const head = linesOfRow(
     grid,
     ({ header }) => header,
     () => "dim",
   )
   return {
-    // What stands below its row has no header.
+    // Columns below the row have no header.
     head: hasHeaders ? head.slice(0, grid.layout.isStacked ? 2 : 1) : [],
     body: rows.map((row, number) =>
       linesOfRow(
@@ -95,7 +95,7 @@ export function tableLines<Row>(
   }
 }
 
-/** Each cell is as wide as its column: a megabyte in one of a thousand rows would be more than a text can hold. */
+/** Every cell is padded to the width of its column. So 1 MB in one of a thousand rows would exceed the maximum string length. */
 const CELL_MAX = 1_000
 
 function short(text: string): string {
@@ -108,19 +108,19 @@ interface Filled<Row> extends Column<Row> {
 }
 
 interface Grid<Row> {
-  readonly wishes: readonly Filled<Row>[]
+  readonly filled: readonly Filled<Row>[]
   readonly layout: Layout
   readonly room: number
   readonly paint: Paint
 }
 
 function linesOfRow<Row>(
-  { wishes, layout, room, paint }: Grid<Row>,
+  { filled, layout, room, paint }: Grid<Row>,
   textOf: (column: Filled<Row>) => string,
   colourOf: (column: Filled<Row>) => Colour | null,
 ): readonly string[] {
   const { widths, isStacked, below } = layout
-  const shown = wishes.flatMap((column, index) =>
+  const shown = filled.flatMap((column, index) =>
     widths[index]! > 0 ? [{ column, width: widths[index]! }] : [],
   )
   const line = shown
@@ -135,23 +135,23 @@ function linesOfRow<Row>(
     .trimEnd()
   const margin = " ".repeat(INDENT)
   const above = isStacked
-    ? wishes
+    ? filled
         .filter(({ isId = false }) => isId)
         .flatMap((column) => brokenTo(textOf(column), room).map((part) => paint(colourOf(column), part)))
     : []
   const notes = below.flatMap((index) => {
-    const text = textOf(wishes[index]!)
+    const text = textOf(filled[index]!)
     const lines =
-      wishes[index]!.below === "whole" ? wrapped(text, room - INDENT) : [cutTo(text, room - INDENT)]
+      filled[index]!.below === "whole" ? wrapped(text, room - INDENT) : [cutTo(text, room - INDENT)]
     return lines
       .filter((part) => part !== "")
-      .map((part) => margin + paint(colourOf(wishes[index]!) ?? "dim", part))
+      .map((part) => margin + paint(colourOf(filled[index]!) ?? "dim", part))
   })
   const rest = isStacked ? (line === "" ? [] : [margin + line]) : [line]
   return [...above, ...rest, ...notes]
 }
 
-/** One line a record, full texts, a tab between. */
+/** One line per record with full texts, separated by tabs. */
 export function formatTsv<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
@@ -162,19 +162,19 @@ export function formatTsv<Row>(
     .join("")
 }
 
-/** In a spreadsheet a cell that begins so is a formula, and formulas can start programs. A lone dash and numbers are no formulas. */
+/** In a spreadsheet these cells are formulas, and formulas can start programs. A single dash and numbers are not formulas. */
 const FORMULA = /^\s*(?:[=+@＝＋＠]|[-－](?!$|[\d.]+$))/
 
-/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. What would be a formula there begins with an apostrophe. */
+/** CSV for spreadsheets: RFC 4180, except for the line ends. A cell that would be a formula gets an apostrophe before it. */
 export function formatCsv<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
   hasHeaders: boolean,
 ): string {
   const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-  const harmless = (cell: string) => (FORMULA.test(cell) ? `'${cell}` : cell)
+  const escaped = (cell: string) => (FORMULA.test(cell) ? `'${cell}` : cell)
   return linesOf(rows, all, hasHeaders)
-    .map((cells) => `${cells.map((cell) => quoted(harmless(cell))).join(",")}\n`)
+    .map((cells) => `${cells.map((cell) => quoted(escaped(cell))).join(",")}\n`)
     .join("")
 }
 

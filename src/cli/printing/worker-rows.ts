@@ -2,14 +2,14 @@ import type { Client } from "../../scheduler/client.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { WorkerView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
-import type { Shown } from "./output.ts"
-import { distanceWords, isoOrDash, spanWords } from "./time-words.ts"
+import type { RowFormat } from "./output.ts"
+import { distanceWords, isoOrDash, spanWords } from "./time-text.ts"
 
 export function isOnline({ silentForMs }: WorkerView): boolean {
   return silentForMs === null
 }
 
-/** `active`, `draining`, or for how long nothing was heard of it. */
+/** `active`, `draining`, or how long the worker has been silent. */
 export function workerStateWords({ state, silentForMs }: WorkerView): string {
   return silentForMs === null ? state : `silent for ${spanWords(silentForMs)}`
 }
@@ -18,7 +18,7 @@ export async function allWorkers(scheduler: Client): Promise<readonly WorkerView
   return collected(scheduler.workers({ limit: 500 }))
 }
 
-export function workerRows(call: Call): Shown<WorkerView> {
+export function workerRows(call: Call): RowFormat<WorkerView> {
   const now = call.io.clock.now()
   return {
     columns: [
@@ -31,12 +31,12 @@ export function workerRows(call: Call): Shown<WorkerView> {
       },
       { header: "RUNNING", text: ({ running, slots }) => `${running}/${slots}`, isRight: true },
       {
-        header: "HEARD OF",
+        header: "HEARTBEAT",
         text: ({ heartbeatAt }) => isoOrDash(heartbeatAt),
         brief: ({ heartbeatAt }) => distanceWords(heartbeatAt.getTime(), now),
       },
       {
-        header: "SINCE",
+        header: "STARTED",
         dropOrder: 1,
         text: ({ startedAt }) => isoOrDash(startedAt),
         brief: ({ startedAt }) => distanceWords(startedAt.getTime(), now),
@@ -46,6 +46,6 @@ export function workerRows(call: Call): Shown<WorkerView> {
       { header: "TASKS", text: ({ tasks }) => tasks.join(","), below: "cut" },
     ],
     nameOf: ({ id }) => id,
-    none: "No worker has this store. Start one: belfry start",
+    none: "This store has no workers. Start one: belfry start",
   }
 }

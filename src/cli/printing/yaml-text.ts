@@ -1,6 +1,6 @@
 import { hasUnsafe, printableJson } from "./printable.ts"
 
-/** YAML that a terminal can be shown: texts with control characters are quoted, and those written as escapes. */
+/** YAML that is safe for a terminal: texts with control characters are quoted and escaped. */
 export async function yamlText(value: unknown): Promise<string> {
   const { Document, visit } = await import("yaml")
   const document = new Document(JSON.parse(JSON.stringify(value)))

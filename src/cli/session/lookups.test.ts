@@ -5,7 +5,7 @@ import { listing } from "../../scheduler/listing.ts"
 import type { ScheduleQuery } from "../../scheduler/schedules/steering-options.ts"
 import { allSchedules } from "./lookups.ts"
 
-/** A scheduler with that many schedules, of which only ids are known. */
+/** A scheduler with that many schedules. The views have only an id. */
 function schedulerOf(count: number): Client {
   const ids = Array.from({ length: count }, (_, index) => String(index).padStart(9, "0"))
   const list = ({ limit }: ScheduleQuery) =>
@@ -22,7 +22,7 @@ function schedulerOf(count: number): Client {
   return { schedules: { list } } as unknown as Client
 }
 
-test("all schedules are all there are, and not the first hundred thousand", async () => {
+test("allSchedules reads all schedules, also more than 100,000", async () => {
   const all = await allSchedules(schedulerOf(100_501))
 
   assert.equal(all.length, 100_501)
@@ -30,7 +30,7 @@ test("all schedules are all there are, and not the first hundred thousand", asyn
 })
 
 test.each([0, 1, 499, 500, 501, 1_000])(
-  "of 1,000 schedules, up to %i are read if asked so",
+  "allSchedules with a limit reads %i of 1,000 schedules",
   async (limit) => {
     assert.equal((await allSchedules(schedulerOf(1_000), {}, limit)).length, limit)
   },

@@ -6,7 +6,7 @@ import { Refusal } from "../refusal.ts"
 
 const PAGE = 500
 
-/** Every schedule a filter lets through, page by page to the end, or up to a limit. */
+/** All schedules that match the filter, read page by page, up to the limit. */
 export async function allSchedules(
   scheduler: Client,
   filter: { owner?: string; task?: string; tag?: string } = {},
@@ -15,7 +15,7 @@ export async function allSchedules(
   return collected(scheduler.schedules.list({ ...filter, limit: Math.max(1, Math.min(PAGE, limit)) }), limit)
 }
 
-/** A missing id is answered with the nearest there is. */
+/** Throws for an unknown id, with the most similar id as a suggestion. */
 export async function scheduleOf(scheduler: Client, id: string): Promise<ScheduleView> {
   const schedule = await scheduler.schedules.get(id)
   if (schedule !== null) return schedule
@@ -27,27 +27,27 @@ export async function scheduleOf(scheduler: Client, id: string): Promise<Schedul
     EXIT.notFound,
     `There is no schedule "${id}".`,
     near === null
-      ? "See which there are: belfry schedule list"
+      ? "List the schedules: belfry schedule list"
       : `Did you mean ${near}? See: belfry schedule list`,
   )
 }
 
-/** As many as it takes to say which. */
-const SOME = 4
+/** Three ids for the message, and one more to know whether there are others. */
+const MATCHES_READ = 4
 
-/** By id, or by the beginning of one if only one run has it. */
+/** By id, or by the beginning of an id if only one run matches. */
 export async function runOf(scheduler: Client, id: string): Promise<RunView> {
   const exact = await scheduler.runs.get(id)
   if (exact !== null) return exact
-  const matching = (await scheduler.runs.list({ idPrefix: id, limit: SOME })).items
+  const matching = (await scheduler.runs.list({ idPrefix: id, limit: MATCHES_READ })).items
   const [only] = matching
   if (only !== undefined && matching.length === 1) return (await scheduler.runs.get(only.id)) ?? noRun(id)
   if (matching.length > 1) {
-    const some = matching.slice(0, 3).map((run) => run.id)
+    const examples = matching.slice(0, 3).map((run) => run.id)
     throw new Refusal(
       EXIT.usage,
-      `Several runs begin with "${id}": ${some.join(", ")}${matching.length > 3 ? ", …" : ""}.`,
-      "Type more of the one you mean.",
+      `Several runs begin with "${id}": ${examples.join(", ")}${matching.length > 3 ? ", …" : ""}.`,
+      "Type more of the id.",
     )
   }
   return noRun(id)
@@ -57,11 +57,11 @@ function noRun(id: string): never {
   throw new Refusal(
     EXIT.notFound,
     `There is no run "${id}".`,
-    "See which there are: belfry run list. History is pruned by age and count.",
+    "List the runs: belfry run list. Old runs are deleted by age and count.",
   )
 }
 
-/** The most similar word, if one is similar at all. */
+/** The most similar word. Null: no word is similar. */
 export function nearestTo(word: string, words: readonly string[]): string | null {
   const most = Math.max(1, Math.floor(word.length / 3))
   let best: { word: string; distance: number } | null = null
@@ -72,7 +72,7 @@ export function nearestTo(word: string, words: readonly string[]): string | null
   return best?.word ?? null
 }
 
-/** Levenshtein; anything above `most` is as good as infinite. */
+/** The Levenshtein distance. May return infinity if the distance is above `most`. */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -4,12 +4,12 @@ import { isForPeople, warn } from "../printing/output.ts"
 import { allWorkers, isOnline } from "../printing/worker-rows.ts"
 import { nearestTo } from "./lookups.ts"
 
-/** The tasks that workers which are online perform. */
+/** The tasks of the online workers. */
 export async function offeredTasks(scheduler: Client): Promise<ReadonlySet<string>> {
   return new Set((await allWorkers(scheduler)).filter(isOnline).flatMap(({ tasks }) => tasks))
 }
 
-/** A schedule of a task that nobody offers fires, and its runs wait for ever. `known`: the tasks of this configuration. */
+/** Runs of a task that no worker offers wait forever. `known`: the tasks of this configuration. */
 export async function warnIfUnknown(
   call: Call,
   scheduler: Client,
@@ -18,12 +18,15 @@ export async function warnIfUnknown(
   const names = [...new Set([...known, ...(await offeredTasks(scheduler))])]
   if (names.includes(task)) return
   const near = nearestTo(task, names)
-  const meant = near === null ? `Known are: ${names.sort().join(", ")}.` : `Did you mean ${near}?`
-  warn(call, `No worker and no configuration here has the task "${task}", so its runs will wait. ${meant}`)
+  const suggestion = near === null ? `Known tasks: ${names.sort().join(", ")}.` : `Did you mean ${near}?`
+  warn(
+    call,
+    `Neither a worker nor this configuration has the task "${task}", so its runs will wait. ${suggestion}`,
+  )
 }
 
-/** Said under a table of schedules whose runs nobody would perform. */
-export function tellUnoffered(
+/** Printed below a table of schedules if no worker offers their tasks. */
+export function warnOfUnoffered(
   call: Call,
   schedules: readonly { readonly task: string }[],
   offered: ReadonlySet<string>,
@@ -40,5 +43,5 @@ export function tellUnoffered(
     const near = nearestTo(task, [...offered])
     return near === null ? task : `${task} (did you mean ${near}?)`
   })
-  warn(call, `No worker offers ${names.join(", ")}${more}: runs of it wait.`)
+  warn(call, `No worker offers ${names.join(", ")}${more}, so runs wait.`)
 }

@@ -10,17 +10,17 @@ import type { Io } from "../terminal/io.ts"
 
 export const DEFAULT_STORE = "./belfry.db"
 
-/** A store and where it is, in words that show no password. */
+/** A store, and its address without the password. */
 export interface OpenedStore {
   readonly store: Store
   readonly place: string
-  /** There was none: it is made now. */
+  /** The store did not exist and is created now. */
   readonly isNew: boolean
-  /** Looks at what is there, before the store is opened; null for a store that can't be inspected. */
+  /** Reads the schema without opening the store. Null: the store can't be inspected. */
   readonly inspect: (() => Promise<Inspection>) | null
 }
 
-const NOT_YET: Readonly<Record<string, string>> = {
+const UNSUPPORTED: Readonly<Record<string, string>> = {
   mongodb: "MongoDB",
   "mongodb+srv": "MongoDB",
   mysql: "MySQL",
@@ -37,19 +37,19 @@ export async function storeAt(
   const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
   if (scheme === "memory") {
     const { memory } = await import("../../stores/memory/memory.ts")
-    const place = "this process's memory: nothing is kept when it stops"
+    const place = "the memory of this process; nothing is kept after it stops"
     return { store: memory(), place, isNew: true, inspect: null }
   }
-  // A drive letter is no scheme.
+  // A single letter is a drive on Windows, not a scheme.
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
     return sqliteAt(pathOf(address, io.cwd), mayCreate)
   if (scheme === "postgres" || scheme === "postgresql") return postgresAt(address, mayCreate)
   if (scheme === "redis" || scheme === "rediss") return redisAt(address, { io, mayCreate })
-  const name = Object.hasOwn(NOT_YET, scheme) ? NOT_YET[scheme] : undefined
+  const name = Object.hasOwn(UNSUPPORTED, scheme) ? UNSUPPORTED[scheme] : undefined
   if (name !== undefined)
     throw new Refusal(
       EXIT.usage,
-      `The store ${masked(address)} is ${name}, which this version of Belfry doesn't have.`,
+      `The store ${masked(address)} is ${name}, which this version of Belfry does not support.`,
       "Use a SQLite file (--store ./belfry.db), PostgreSQL (--store postgres://…) or Redis (--store redis://…).",
     )
   throw new Refusal(
@@ -65,14 +65,14 @@ async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> 
     throw new Refusal(
       EXIT.unavailable,
       `There is no store at ${path}.`,
-      "Make one with: belfry start, or say where it is: --store PATH (or BELFRY_STORE)",
+      "Create it with: belfry start, or give its path: --store PATH (or BELFRY_STORE)",
     )
   }
   const { sqlite, inspect } = await import("../../sqlite.ts")
   return { store: sqlite(path), place: path, isNew, inspect: () => inspect(path) }
 }
 
-/** Inspected first, so that looking at a database that is no store doesn't make it one. */
+/** Inspects the database first, so that a command that only reads doesn't create a store in it. */
 async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore> {
   const { postgres, inspect } = await import("../../postgres.ts")
   const place = masked(url)
@@ -86,7 +86,7 @@ async function redisAt(
 ): Promise<OpenedStore> {
   const { redis, inspect } = await import("../../redis.ts")
   const place = masked(address)
-  // A command that only reads can't do anything about it, and `doctor` says the same.
+  // Only for commands that may create a store. For commands that read, `doctor` reports the same warnings.
   const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
   const store = redis(address, { onWarning })
   const isNew = await isNewStore(() => inspect(address), place, mayCreate)
@@ -107,7 +107,7 @@ function noStoreIn(place: string): Refusal {
   return new Refusal(
     EXIT.unavailable,
     `There is no store in ${place}.`,
-    `Make one with: belfry start --store ${place}`,
+    `Create it with: belfry start --store ${place}`,
   )
 }
 

@@ -18,14 +18,14 @@ import { Refusal } from "../refusal.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
 import { tracedStore } from "./traced-store.ts"
 
-/** What a command works with: a scheduler that is never started, on the store that was named. */
+/** The objects that a command works with: the store, and a scheduler on it that is never started. */
 export interface Session extends OpenedStore {
   readonly scheduler: Scheduler
   readonly tasks: readonly AnyTask[]
   readonly loaded: LoadedConfig | null
 }
 
-/** Opens, does, and closes, whatever happens. */
+/** Opens a session, performs the command, and always closes the session. */
 export async function withScheduler<Answer>(
   call: Call,
   perform: (session: Session) => Promise<Answer>,
@@ -46,11 +46,11 @@ export async function closeSession({ scheduler }: Session): Promise<void> {
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
   const loaded = await configOf(call)
   const opened = await storeOf(call, loaded, mayCreate)
-  const store = call.flags.isOn("dryRun") ? await rehearsalOf(opened) : opened.store
+  const store = call.flags.isOn("dryRun") ? await dryStoreOf(opened) : opened.store
   const config = loaded?.config ?? {}
   const tasks = await tasksOf(config, call)
   const scheduler = createScheduler({
-    ...rhythmOf(config),
+    ...intervalsOf(config),
     store,
     tasks,
     logger: silentLogger,
@@ -59,13 +59,13 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
   return { ...opened, store, scheduler, tasks, loaded }
 }
 
-/** A dry run does and refuses what the real one would, and leaves no trace: it doesn't even make a store that isn't there. */
-async function rehearsalOf({ store, isNew }: OpenedStore): Promise<Store> {
+/** A dry run takes the real steps and gets the real refusals, but stores nothing. A missing store is not created. */
+async function dryStoreOf({ store, isNew }: OpenedStore): Promise<Store> {
   return dryStore(isNew ? (await import("../../stores/memory/memory.ts")).memory() : store)
 }
 
-/** By it workers are judged silent, and it is theirs if this is their configuration. */
-function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "lease" | "pollInterval"> {
+/** The lease and the poll interval of the configuration, which are also those of the workers that use it. */
+function intervalsOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "lease" | "pollInterval"> {
   return {
     ...(lease === undefined ? {} : { lease }),
     ...(pollInterval === undefined ? {} : { pollInterval }),
@@ -74,7 +74,7 @@ function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "leas
 
 const LOADED = new WeakMap<Call, Promise<LoadedConfig | null>>()
 
-/** Read once a call, so that a warning about it is given once. */
+/** Read once per call, so that its warning is printed once. */
 export function configOf(call: Call): Promise<LoadedConfig | null> {
   const loaded = LOADED.get(call) ?? readConfig(call)
   LOADED.set(call, loaded)
@@ -91,10 +91,10 @@ async function readConfig(call: Call): Promise<LoadedConfig | null> {
 
 function unreadWords({ path, unread }: LoadedConfig): string {
   const names = unread.map((each) => basename(each)).join(" and ")
-  return `This folder has several configurations. ${basename(path)} is read, ${names} is not. Delete one, or name one: --config`
+  return `This folder has several configurations. ${basename(path)} is read, ${names} is not. Delete one, or choose one with --config.`
 }
 
-/** Flag, then environment, then configuration, then the file in this folder. */
+/** The store from the flag, else the environment, else the configuration, else the file in this folder. */
 export async function storeOf(
   call: Call,
   loaded: LoadedConfig | null,
@@ -106,7 +106,7 @@ export async function storeOf(
 
 async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: boolean): Promise<OpenedStore> {
   const { io } = call
-  const named = addressSaid(call)
+  const named = givenAddress(call)
   const configured = loaded?.config.store
   if (named === undefined && typeof configured === "object")
     return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, inspect: null }
@@ -114,11 +114,11 @@ async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: bo
   return storeAt(address, { io, mayCreate })
 }
 
-function addressSaid({ flags, io }: Call): string | undefined {
+function givenAddress({ flags, io }: Call): string | undefined {
   return flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
 }
 
-/** The configuration's own tasks and the built-in ones; a task of its own named `http` takes that one's place. */
+/** The tasks of the configuration and the built-in tasks. A task named `http` in the configuration replaces the built-in one. */
 export async function tasksOf(config: Config, call: Call): Promise<readonly AnyTask[]> {
   const own = config.tasks ?? []
   const { httpTask, commandTask } = await import("../../tasks.ts")
@@ -131,20 +131,20 @@ export async function tasksOf(config: Config, call: Call): Promise<readonly AnyT
   return [...own, ...builtIn.filter(({ name }) => !names.has(name))]
 }
 
-/** On the store's database, if nothing else is said; with connections of its own, which are made by the first run. */
+/** Uses the database of the store by default. Has its own connections, which are opened by the first run. */
 async function sqlTaskOf(
   sql: NonNullable<Config["sql"]>,
   store: Config["store"],
   call: Call,
 ): Promise<AnyTask> {
   const { sqlFunctions } = await import("../../postgres.ts")
-  const address = addressSaid(call) ?? (typeof store === "string" ? store : undefined)
+  const address = givenAddress(call) ?? (typeof store === "string" ? store : undefined)
   const url = sql.url ?? address
   if (url !== undefined && /^postgres(ql)?:/i.test(url)) return sqlFunctions({ ...sql, url })
   throw new Refusal(
     EXIT.usage,
-    'The setting "sql" calls functions of PostgreSQL, but the store\'s address is none of it.',
-    'Say where they are: sql: { url: "postgres://…", … }, or take "sql" away.',
+    'The setting "sql" calls functions of PostgreSQL, but the store is not a PostgreSQL database.',
+    'Give the database: sql: { url: "postgres://…", … }, or remove "sql".',
   )
 }
 
@@ -152,7 +152,7 @@ export function byName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> 
   return new Map(tasks.map((task) => [task.name, task]))
 }
 
-/** What `createScheduler` takes of a configuration. */
+/** The options of `createScheduler` in a configuration. */
 export function schedulerSettings(
   config: Config,
   tasks: readonly AnyTask[],
@@ -165,18 +165,20 @@ export function schedulerSettings(
     ...(release === undefined ? {} : { release }),
     ...(prune === undefined ? {} : { prune }),
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...rhythmOf(config),
+    ...intervalsOf(config),
     ...(retention === undefined ? {} : { retention }),
   }
 }
 
 function declaredIn(config: Config, tasks: readonly AnyTask[]): readonly DeclaredSchedule[] {
   return (config.schedules ?? []).map((entry) =>
-    typeof entry.task === "object" ? (entry as DeclaredSchedule) : declared(entry as ScheduleEntry, tasks),
+    typeof entry.task === "object"
+      ? (entry as DeclaredSchedule)
+      : declaredFrom(entry as ScheduleEntry, tasks),
   )
 }
 
-function declared(entry: ScheduleEntry, tasks: readonly AnyTask[]): DeclaredSchedule {
+function declaredFrom(entry: ScheduleEntry, tasks: readonly AnyTask[]): DeclaredSchedule {
   const { id, task: name, payload, ...options } = entry
   const task = tasks.find((each) => each.name === name)
   if (task !== undefined) return { id, task, options, payload, isLocal: false }

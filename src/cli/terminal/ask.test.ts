@@ -15,11 +15,11 @@ describe("a question on a terminal", () => {
     return { answer, shown: () => text }
   }
 
-  test("is answered by a line", async () => {
+  test("returns the line that was typed", async () => {
     assert.equal(await typed("y\r").answer, "y")
   })
 
-  test("Ctrl-D is a no, and ends the line", async () => {
+  test("Ctrl-D means no, and ends the line", async () => {
     const { answer, shown } = typed("\u0004")
 
     assert.equal(await answer, "no")

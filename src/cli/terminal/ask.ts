@@ -1,11 +1,11 @@
 import { createInterface } from "node:readline/promises"
 
-/** Somebody pressed Ctrl-C at a question: the program ends without a word. */
+/** Ctrl-C was pressed at a question. The program ends without a message. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted"
 }
 
-/** One line from a terminal. Ctrl-D, the end of the input, is a no; Ctrl-C throws `Interrupted`. */
+/** Reads one line from a terminal. Ctrl-D (end of input) means no. Ctrl-C throws `Interrupted`. */
 export async function askOn(
   question: string,
   { input, output }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
@@ -15,7 +15,7 @@ export async function askOn(
     return await readline.question(question)
   } catch (error) {
     if ((error as Error).name !== "AbortError") throw error
-    // The cursor stands behind the question.
+    // The cursor is still on the line of the question.
     output.write("\n")
     if ((error as Error).message.includes("Ctrl+C")) throw new Interrupted()
     return "no"

@@ -3,18 +3,18 @@ import type { Call } from "../parsing/command.ts"
 import { printable } from "../printing/printable.ts"
 import { Refusal } from "../refusal.ts"
 
-/** More than this many things at once, and the number has to be typed. */
+/** For more records than this, the user must type the number. */
 const MANY = 100
 
-/** Asks before something that can't be taken back; without a terminal to ask on, `--yes` has to say it. */
+/** Asks before a change that can't be undone. Without a terminal, `--yes` is required. */
 export async function confirm(call: Call, about: string, count: number): Promise<void> {
   const { flags, io } = call
   if (flags.isOn("yes")) return
   const question = printable(about)
   if (!io.canAsk)
-    throw new Refusal(EXIT.usage, `${question} There is no terminal to ask on.`, "Add --yes to go ahead.")
+    throw new Refusal(EXIT.usage, `${question} There is no terminal to ask on.`, "Add --yes to continue.")
   const isMany = count > MANY
-  const answer = await io.ask(isMany ? `${question} Type ${count} to go ahead: ` : `${question} [y/N] `)
+  const answer = await io.ask(isMany ? `${question} Type ${count} to continue: ` : `${question} [y/N] `)
   const isYes = isMany ? answer.trim() === String(count) : /^y(es)?$/i.test(answer.trim())
   if (!isYes) throw new Refusal(EXIT.usage, "Not confirmed: nothing was changed.")
 }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
 
-/** Gives a text to VISUAL, EDITOR or vi, in a folder that only this user can read. */
+/** Opens a text in VISUAL, EDITOR or vi, in a folder that only this user can read. */
 export async function editedText(
   text: string,
   name: string,
@@ -20,8 +20,8 @@ export async function editedText(
     if (code !== 0)
       throw new Refusal(
         EXIT.failed,
-        `The editor ${JSON.stringify(editor)} ended with ${code}. Nothing was changed.`,
-        "Name another: EDITOR=nano belfry schedule edit …",
+        `The editor ${JSON.stringify(editor)} exited with ${code}. Nothing was changed.`,
+        "Use another editor: EDITOR=nano belfry schedule edit …",
       )
     return readFileSync(path, "utf8")
   } finally {
@@ -29,11 +29,14 @@ export async function editedText(
   }
 }
 
-/** By a shell, since people write `code --wait`; the path is an argument of it, never a part of its line. */
+/**
+ * Runs the editor in a shell, because EDITOR may have arguments (`code --wait`). The path is passed as an argument of the
+ * shell.
+ */
 function run(editor: string, path: string): Promise<number | string> {
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", `${editor} "$0"`, path], { stdio: "inherit" })
     child.on("error", reject)
-    child.on("close", (code, signal) => resolve(code ?? signal ?? "nothing"))
+    child.on("close", (code, signal) => resolve(code ?? signal ?? "no exit code"))
   })
 }

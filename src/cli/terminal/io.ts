@@ -3,39 +3,39 @@ import { homedir, hostname, userInfo } from "node:os"
 import { type Clock, systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
 
-/** All that a command may touch of the world around it, so that a test can be that world. */
+/** Everything that a command uses outside the program. A test provides its own. */
 export interface Io {
-  /** Data: what another program may read. */
+  /** Standard output: the data, for other programs. */
   out(text: string): void
-  /** Everything else: progress, hints, warnings, errors. */
+  /** Standard error: progress, hints, warnings and errors. */
   err(text: string): void
   readonly isOutTerminal: boolean
   readonly isErrTerminal: boolean
-  /** Somebody can answer a question. */
+  /** True if a person can answer a question. */
   readonly canAsk: boolean
-  /** Ctrl-D is a no; Ctrl-C throws `Interrupted`. */
+  /** Ctrl-D means no. Ctrl-C throws `Interrupted`. */
   ask(question: string): Promise<string>
   readInput(): Promise<string>
-  /** The text as somebody's editor leaves it; the name tells the editor what it is. */
+  /** Opens the text in the user's editor and returns the result. The file name tells the editor the file type. */
   edit(text: string, name: string): Promise<string>
   columns(): number
   rows(): number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly clock: Clock
-  /** The viewer's zone. */
+  /** The time zone of the user. */
   readonly zone: string
-  /** Who asks, for the record. */
+  /** The name of the user, stored with changes. */
   readonly user: string
-  /** The home folder of a user of this host, or of the one who asks (null); null if it isn't known. */
+  /** The home folder of a user of this host, or of the current user (null). Null: unknown. */
   homeOf(user: string | null): string | null
-  /** Calls back at each SIGINT and SIGTERM until it is called off; without it they end the process as always. */
+  /** Calls the listener at each SIGINT and SIGTERM. Returns a function that removes the listener. */
   onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void
-  /** Single keys, as long as it isn't called off. */
+  /** Calls the listener with each key press. Returns a function that removes the listener. */
   onKey(listener: (key: string) => void): () => void
   /** Ends the process at once. */
   exit(code: number): void
-  /** Another door to the store named by a test. */
+  /** Replaces the opening of stores, for tests. */
   readonly openStore?: (address: string) => Store
 }
 
@@ -44,7 +44,7 @@ export function processIo(): Io {
   for (const stream of [stdout, stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error
-      onReaderGone()
+      onClosedPipe()
     })
   return {
     out: (text) => void stdout.write(text),
@@ -55,13 +55,13 @@ export function processIo(): Io {
     ask,
     readInput,
     edit: async (text, name) => (await import("./editor.ts")).editedText(text, name, env),
-    // A terminal that doesn't know its size says 0.
+    // A terminal with an unknown size reports 0.
     columns: () => stdout.columns || 120,
     rows: () => stdout.rows || 40,
     env,
     cwd: process.cwd(),
     clock: systemClock,
-    // Asked for only where they are needed: the first use of Intl takes 16 ms.
+    // Getters, because the first use of Intl takes 16 ms and most commands don't need it.
     get zone() {
       return hostZone(env["TZ"])
     },
@@ -75,14 +75,14 @@ export function processIo(): Io {
   }
 }
 
-let isReaderGone = false
+let isPipeClosed = false
 
-/** A reader that goes away (`| head`) is no error. What listens for signals, such as `start`, may end in its own way. */
-function onReaderGone(): void {
+/** A closed pipe (`| head`) is not an error. A command that handles signals, such as `start`, is stopped by a SIGTERM. */
+function onClosedPipe(): void {
   if (process.listenerCount("SIGTERM") === 0) process.exit(0)
-  // Each later write fails as well; a second signal would mean "at once".
-  if (!isReaderGone) process.emit("SIGTERM", "SIGTERM")
-  isReaderGone = true
+  // Later writes fail, too. Only one signal is sent, because a second one would end the process at once.
+  if (!isPipeClosed) process.emit("SIGTERM", "SIGTERM")
+  isPipeClosed = true
 }
 
 function isSet(value: string | undefined): boolean {
@@ -109,7 +109,7 @@ async function readInput(): Promise<string> {
 
 let knownZone: string | undefined
 
-/** As Intl says it. Where the host plainly says UTC, as servers do, Intl needn't be asked. */
+/** The zone according to Intl. Intl is not used if the host is set to UTC, as most servers are. */
 function hostZone(named: string | undefined): string {
   knownZone ??= isUtcHost(named) ? "UTC" : intlZone()
   return knownZone
@@ -127,7 +127,7 @@ function isUtcHost(named: string | undefined): boolean {
   try {
     return UTC.test(readlinkSync("/etc/localtime"))
   } catch {
-    // No link, or another system: Intl knows.
+    // Not a link, or another operating system. Intl is used.
     return false
   }
 }
@@ -136,7 +136,7 @@ function userName(): string {
   try {
     return `${userInfo().username}@${hostname()}`
   } catch {
-    // No entry for this user id, as in many containers.
+    // There is no entry for this user id, as in many containers.
     return `${process.env["USER"] ?? homedir()}@${hostname()}`
   }
 }
@@ -147,7 +147,7 @@ function homeOf(user: string | null): string | null {
     const entries = readFileSync("/etc/passwd", "utf8").split("\n")
     return entries.find((entry) => entry.startsWith(`${user}:`))?.split(":")[5] ?? null
   } catch {
-    // No such file on this system.
+    // This system has no such file.
     return null
   }
 }
@@ -166,12 +166,12 @@ function onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void 
 function onKey(listener: (key: string) => void): () => void {
   const { stdin } = process
   if (stdin.isTTY !== true) return () => undefined
-  const hear = (data: Buffer) => listener(data.toString("utf8"))
+  const onData = (data: Buffer) => listener(data.toString("utf8"))
   stdin.setRawMode(true)
   stdin.resume()
-  stdin.on("data", hear)
+  stdin.on("data", onData)
   return () => {
-    stdin.off("data", hear)
+    stdin.off("data", onData)
     stdin.setRawMode(false)
     stdin.pause()
   }

@@ -2,11 +2,11 @@ import type { Clock } from "../../runtime/clock.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 
-/** Looks again and again until there is an answer, or Ctrl-C. */
+/** Calls `check` at an interval until it returns an exit code, or until Ctrl-C. */
 export async function untilInterrupted(
   { io }: Call,
   everyMs: number,
-  look: () => Promise<ExitCode | null>,
+  check: () => Promise<ExitCode | null>,
 ): Promise<ExitCode> {
   let wake: () => void = () => undefined
   let isInterrupted = false
@@ -16,8 +16,8 @@ export async function untilInterrupted(
   })
   try {
     while (!isInterrupted) {
-      const answer = await look()
-      if (answer !== null) return answer
+      const exitCode = await check()
+      if (exitCode !== null) return exitCode
       if (isInterrupted) break
       await new Promise<void>((resolve) => {
         const stop = io.clock.setTimer(everyMs, resolve)

@@ -2,7 +2,7 @@ import type { ScheduleView } from "../../scheduler/views.ts"
 
 export type ScheduleOrder = "id" | "next" | "last"
 
-/** By id as they come; what comes next first; what ran last first. */
+/** `id`: unchanged, because the input is sorted by id. `next`: soonest first. `last`: most recent first. */
 export function ordered(schedules: readonly ScheduleView[], by: ScheduleOrder): readonly ScheduleView[] {
   if (by === "id") return schedules
   const last = (date: Date | null) => date?.getTime() ?? Number.NEGATIVE_INFINITY
@@ -14,7 +14,7 @@ export function ordered(schedules: readonly ScheduleView[], by: ScheduleOrder): 
   )
 }
 
-/** Not a difference: infinity less infinity is no number. */
+/** Compares instead of subtracting, because infinity minus infinity is NaN. */
 function compare(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

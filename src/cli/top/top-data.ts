@@ -1,18 +1,18 @@
 import type { Client } from "../../scheduler/client.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
-import { spanWords } from "../printing/time-words.ts"
+import { spanWords } from "../printing/time-text.ts"
 import { allSchedules } from "../session/lookups.ts"
 import type { Io } from "../terminal/io.ts"
 import { ordered } from "./schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
-/** What there is, read at one moment. */
+/** The data of one screen. */
 export interface TopData {
   readonly now: number
   readonly storeMs: number
   readonly overview: Overview
-  /** Those being performed, then those that wait. */
+  /** The running runs, then the pending runs. */
   readonly unfinished: readonly RunSummaryView[]
   readonly recent: readonly RunSummaryView[]
   readonly schedules: readonly ScheduleView[]
@@ -20,10 +20,10 @@ export interface TopData {
 
 const SCHEDULES_MAX = 500
 const UNFINISHED_MAX = 100
-/** As many as tell what is typical. */
+/** Enough to compute typical durations. */
 const RECENT_MAX = 200
 
-export async function look(scheduler: Client, io: Io): Promise<TopData> {
+export async function readTopData(scheduler: Client, io: Io): Promise<TopData> {
   const startedAt = io.clock.monotonic()
   const { items: running } = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
   const storeMs = io.clock.monotonic() - startedAt
@@ -46,25 +46,25 @@ export async function look(scheduler: Client, io: Io): Promise<TopData> {
   }
 }
 
-/** What of it is to be seen, in order. */
+/** The rows of the screen after filtering and sorting. */
 export interface TopSections {
   readonly unfinished: readonly TopRow[]
   readonly schedules: readonly TopRow[]
   readonly recent: readonly TopRow[]
 }
 
-export function sectionsOf(sight: TopData, { filter, sort }: TopState): TopSections {
+export function sectionsOf(data: TopData, { filter, sort }: TopState): TopSections {
   const wanted = filter.toLowerCase()
   const matches = (...texts: readonly string[]) => texts.some((text) => text.toLowerCase().includes(wanted))
   const runs = (found: readonly RunSummaryView[]) =>
     found.filter(({ id, task }) => matches(id, task)).map(rowOfRun)
   return {
-    unfinished: runs(sight.unfinished),
+    unfinished: runs(data.unfinished),
     schedules: ordered(
-      sight.schedules.filter(({ id, task, tags }) => matches(id, task, ...tags)),
+      data.schedules.filter(({ id, task, tags }) => matches(id, task, ...tags)),
       sort,
     ).map((schedule) => ({ name: `schedule ${schedule.id}`, run: null, schedule })),
-    recent: runs(sight.recent),
+    recent: runs(data.recent),
   }
 }
 
@@ -76,7 +76,7 @@ export function rowsOf({ unfinished, schedules, recent }: TopSections): readonly
   return [...unfinished, ...schedules, ...recent]
 }
 
-/** How long runs of the same schedule and task took lately: the middle one of at least three that succeeded. */
+/** The median duration of the recent successful runs of the same schedule and task. Null: fewer than three. */
 export function typicalMs({ recent }: TopData, { scheduleId, task }: RunSummaryView): number | null {
   const took = recent
     .filter((run) => run.state === "succeeded" && run.scheduleId === scheduleId && run.task === task)
@@ -85,7 +85,7 @@ export function typicalMs({ recent }: TopData, { scheduleId, task }: RunSummaryV
   return took.length < 3 ? null : took[Math.floor(took.length / 2)]!
 }
 
-/** What somebody should see to, worst first. */
+/** The problems that need attention, worst first. */
 export function attentionOf({ overview, now }: TopData): readonly string[] {
   const { broken, overdue, unofferedTasks, stuck, waiting, silentWorkers } = overview.attention
   return [
@@ -95,8 +95,10 @@ export function attentionOf({ overview, now }: TopData): readonly string[] {
         `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and has not been fired`,
     ),
     ...unofferedTasks.map((task) => `no worker offers ${task}`),
-    ...stuck.map(({ id }) => `${id} was held by a worker that is gone, and nobody takes it over`),
-    ...waiting.map(({ id, task }) => `${id} could have begun long ago; does a worker offer ${task}?`),
+    ...stuck.map(({ id }) => `${id} was held by a worker that is gone, and no worker has taken it over`),
+    ...waiting.map(
+      ({ id, task }) => `${id} has been waiting for more than 5 min; does a worker offer ${task}?`,
+    ),
     ...silentWorkers.map(
       ({ id, silentForMs }) => `worker ${id} has been silent for ${spanWords(silentForMs!)}`,
     ),

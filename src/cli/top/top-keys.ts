@@ -1,15 +1,15 @@
 import { isFinished } from "../../core/run.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 
-/** What somebody at `top` has chosen so far. */
+/** The choices of the user of `top`. */
 export interface TopState {
-  /** The row, by name: the order changes under the eyes. */
+  /** The name of the chosen row. Not an index, because the order changes. */
   readonly chosen: string | null
   readonly sort: TopSort
   readonly filter: string
   readonly mode: TopMode
-  /** The answer to the last key, until the next. */
-  readonly said: string
+  /** The message about the last key, until the next key. */
+  readonly message: string
 }
 
 export const SORTS = ["next", "id", "last"] as const
@@ -26,17 +26,17 @@ export const TOP_START: TopState = {
   sort: "next",
   filter: "",
   mode: { kind: "list" },
-  said: "",
+  message: "",
 }
 
-/** A line that can be chosen: a run, or a schedule. */
+/** A row that can be chosen: a run or a schedule. */
 export interface TopRow {
   readonly name: string
   readonly run: RunSummaryView | null
   readonly schedule: ScheduleView | null
 }
 
-/** What a key asks for beyond what is on the screen. */
+/** An action of a key that needs the scheduler, or ends the program. */
 export type TopAction =
   | { readonly kind: "leave" }
   | { readonly kind: "pause" | "trigger" | "newest-log"; readonly scheduleId: string }
@@ -54,13 +54,13 @@ const ESCAPE = "\u001b"
 const ENTER: readonly string[] = ["\r", "\n"]
 const INTERRUPT = "\u0003"
 
-/** What a terminal sends at once may be several keys, and a key may be several characters. */
+/** Splits the input of a terminal into keys. The input may hold several keys, and a key may have several characters. */
 export function keysIn(data: string): readonly string[] {
   return data.match(/\u001b\[[\d;]*[A-Za-z~]|\u001bO[A-Za-z]|[\s\S]/gu) ?? []
 }
 
 export function press(before: TopState, rows: readonly TopRow[], key: string): Pressed {
-  const state = { ...before, said: "" }
+  const state = { ...before, message: "" }
   if (key === INTERRUPT) return { state, action: { kind: "leave" } }
   switch (state.mode.kind) {
     case "filter":
@@ -70,37 +70,37 @@ export function press(before: TopState, rows: readonly TopRow[], key: string): P
     case "list":
       return pressInList(state, rows, key)
     default:
-      // Whatever it is, it closes what lies over the list.
+      // Any key closes the help or the log.
       return { state: { ...state, mode: LIST }, action: null }
   }
 }
 
 function pressInList(state: TopState, rows: readonly TopRow[], key: string): Pressed {
-  if (UP.includes(key)) return stay(moved(state, rows, -1))
-  if (DOWN.includes(key)) return stay(moved(state, rows, 1))
+  if (UP.includes(key)) return withoutAction(moved(state, rows, -1))
+  if (DOWN.includes(key)) return withoutAction(moved(state, rows, 1))
   const row = rows[positionIn(rows, state.chosen)]
   switch (key) {
     case "q":
       return { state, action: { kind: "leave" } }
     case "?":
     case "h":
-      return stay({ ...state, mode: { kind: "help" } })
+      return withoutAction({ ...state, mode: { kind: "help" } })
     case "f":
     case "/":
-      return stay({ ...state, mode: { kind: "filter", before: state.filter } })
+      return withoutAction({ ...state, mode: { kind: "filter", before: state.filter } })
     case "s":
-      return stay(sortedNext(state))
+      return withoutAction(sortedNext(state))
     case ESCAPE:
-      return stay({ ...state, filter: "" })
+      return withoutAction({ ...state, filter: "" })
     default:
-      return row === undefined ? stay(state) : pressOnRow(state, row, key)
+      return row === undefined ? withoutAction(state) : pressOnRow(state, row, key)
   }
 }
 
 function pressOnRow(state: TopState, row: TopRow, key: string): Pressed {
   const scheduleId = row.schedule?.id ?? row.run?.scheduleId ?? null
   if (key === "p" || key === "t") {
-    if (scheduleId === null) return say(state, `${row.run!.id} is of no schedule.`)
+    if (scheduleId === null) return withMessage(state, `${row.run!.id} has no schedule.`)
     return { state, action: { kind: key === "p" ? "pause" : "trigger", scheduleId } }
   }
   if (key === "l" || ENTER.includes(key)) {
@@ -108,20 +108,20 @@ function pressOnRow(state: TopState, row: TopRow, key: string): Pressed {
       ? { state, action: { kind: "newest-log", scheduleId: scheduleId! } }
       : { state, action: { kind: "log", runId: row.run.id } }
   }
-  if (key !== "c") return stay(state)
-  if (row.run === null) return say(state, "Choose a run to cancel: they are above the schedules.")
-  if (isFinished(row.run.state)) return say(state, `${row.run.id} is ${row.run.state} already.`)
-  return stay({ ...state, mode: { kind: "cancel", runId: row.run.id } })
+  if (key !== "c") return withoutAction(state)
+  if (row.run === null) return withMessage(state, "Choose a run to cancel. Runs are above the schedules.")
+  if (isFinished(row.run.state)) return withMessage(state, `${row.run.id} is already ${row.run.state}.`)
+  return withoutAction({ ...state, mode: { kind: "cancel", runId: row.run.id } })
 }
 
-/** Only a yes is one. */
+/** Only y and Y mean yes. */
 function answered(state: TopState, runId: string, key: string): Pressed {
   const isYes = key === "y" || key === "Y"
-  const after = { ...state, mode: LIST, said: isYes ? "" : "Not cancelled." }
+  const after = { ...state, mode: LIST, message: isYes ? "" : "Not cancelled." }
   return { state: after, action: isYes ? { kind: "cancel", runId } : null }
 }
 
-/** Enter keeps it, Escape takes it back; the list follows each letter. */
+/** Edits the filter. Enter keeps it, Escape restores the previous one. The list is filtered with each letter. */
 function typed(state: TopState, before: string, key: string): TopState {
   if (ENTER.includes(key)) return { ...state, mode: LIST }
   if (key === ESCAPE) return { ...state, mode: LIST, filter: before }
@@ -135,7 +135,7 @@ function moved(state: TopState, rows: readonly TopRow[], by: number): TopState {
   return { ...state, chosen: rows[at]?.name ?? null }
 }
 
-/** One that is gone leaves the first in its place. */
+/** The position of the chosen row. If that row is gone: the first row. */
 export function positionIn(rows: readonly TopRow[], chosen: string | null): number {
   return Math.max(
     0,
@@ -148,14 +148,14 @@ function sortedNext(state: TopState): TopState {
   return {
     ...state,
     sort,
-    said: `Schedules by ${{ next: "what comes next", id: "id", last: "what ran last" }[sort]}`,
+    message: `Schedules by ${{ next: "next run", id: "id", last: "last run" }[sort]}`,
   }
 }
 
-function stay(state: TopState): Pressed {
+function withoutAction(state: TopState): Pressed {
   return { state, action: null }
 }
 
-function say(state: TopState, said: string): Pressed {
-  return { state: { ...state, said }, action: null }
+function withMessage(state: TopState, message: string): Pressed {
+  return { state: { ...state, message }, action: null }
 }

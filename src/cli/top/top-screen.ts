@@ -2,20 +2,20 @@ import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import { paintOf } from "../printing/output.ts"
-import { look, rowsOf, sectionsOf, type TopData, type TopSections } from "./top-data.ts"
+import { readTopData, rowsOf, sectionsOf, type TopData, type TopSections } from "./top-data.ts"
 import { positionIn, press, TOP_START, type TopAction, type TopState } from "./top-keys.ts"
-import { pictureLines } from "./top-picture.ts"
+import { screenLines } from "./top-lines.ts"
 
-/** As much of a log as a tall screen shows. */
+/** More lines than a tall screen shows. */
 const LOG_LINES_MAX = 500
 const LOG_PAGE = 1_000
 
-/** What is on the screen, and what keys do to it. */
+/** The state of the screen, and the handling of keys. */
 export class TopScreen {
   readonly #call: Call
   readonly #scheduler: Client
   readonly #place: string
-  #sight: TopData | null = null
+  #data: TopData | null = null
   #state: TopState = TOP_START
   #log: readonly LogLineView[] = []
   #fault = ""
@@ -26,65 +26,65 @@ export class TopScreen {
     this.#place = place
   }
 
-  /** Reads everything anew. */
-  async look(): Promise<void> {
-    this.#sight = await look(this.#scheduler, this.#call.io)
-    // Fixed as soon as it is shown: a key is for the row that was seen, whatever comes before it by then.
-    const rows = rowsOf(this.#shelves(this.#sight))
+  /** Reads all data again. */
+  async refresh(): Promise<void> {
+    this.#data = await readTopData(this.#scheduler, this.#call.io)
+    // The row is fixed when it is shown, so that a key acts on the row the user saw, even if new rows appear above it.
+    const rows = rowsOf(this.#sections(this.#data))
     this.#state = { ...this.#state, chosen: rows[positionIn(rows, this.#state.chosen)]?.name ?? null }
     const { mode } = this.#state
     if (mode.kind === "logs") await this.#readLog(mode.runId)
     this.#fault = ""
   }
 
-  /** The same for a screen that stays: a store that is away is told, and the last picture is kept. */
-  async lookOrTell(): Promise<void> {
+  /** For the live screen: if the store is unavailable, shows the error and keeps the last data. */
+  async refreshOrReport(): Promise<void> {
     try {
-      await this.look()
+      await this.refresh()
     } catch (error) {
-      if (this.#sight === null) throw error
+      if (this.#data === null) throw error
       this.#fault = `The store doesn't answer: ${wordsOf(error)}`
     }
   }
 
   lines(): readonly string[] {
     const { io } = this.#call
-    if (this.#sight === null) return []
-    const shelves = this.#shelves(this.#sight)
-    const rows = rowsOf(shelves)
+    if (this.#data === null) return []
+    const sections = this.#sections(this.#data)
+    const rows = rowsOf(sections)
     const chosen = rows[positionIn(rows, this.#state.chosen)]?.name ?? null
-    const said = this.#fault === "" ? this.#state.said : this.#fault
-    const about = { place: this.#place, zone: io.zone, sight: this.#sight, shelves, chosen, log: this.#log }
-    const canvas = { paint: paintOf(this.#call), columns: io.columns(), rows: io.rows() }
-    return pictureLines({ ...about, state: { ...this.#state, said } }, canvas)
+    const message = this.#fault === "" ? this.#state.message : this.#fault
+    const about = { place: this.#place, zone: io.zone, data: this.#data, sections, chosen, log: this.#log }
+    const size = { paint: paintOf(this.#call), columns: io.columns(), rows: io.rows() }
+    return screenLines({ ...about, state: { ...this.#state, message } }, size)
   }
 
-  /** True if it was the key to leave by. */
+  /** True if the key ends the program. */
   async press(key: string): Promise<boolean> {
-    if (this.#sight === null) return key === "q"
-    const rows = rowsOf(this.#shelves(this.#sight))
+    if (this.#data === null) return key === "q"
+    const rows = rowsOf(this.#sections(this.#data))
     const { state, action } = press(this.#state, rows, key)
     this.#state = state
     if (action === null) return false
     if (action.kind === "leave") return true
     try {
-      const said = await this.#perform(action)
-      this.#state = { ...this.#state, said }
-      await this.look()
+      const message = await this.#perform(action)
+      this.#state = { ...this.#state, message }
+      await this.refresh()
     } catch (error) {
-      this.#state = { ...this.#state, said: wordsOf(error) }
+      this.#state = { ...this.#state, message: wordsOf(error) }
     }
     return false
   }
 
-  /** Returns what there is to say about it. */
+  /** Returns the message for the user. */
   async #perform(action: Exclude<TopAction, { kind: "leave" }>): Promise<string> {
     const { schedules, runs } = this.#scheduler
     const why = { by: this.#call.io.user, reason: "In belfry top" }
     switch (action.kind) {
       case "trigger": {
         const { outcome, runId } = await schedules.trigger(action.scheduleId, why)
-        return outcome === "created" ? `Triggered ${runId}` : `Not triggered: ${runId} isn't done`
+        return outcome === "created" ? `Triggered ${runId}` : `Not triggered: ${runId} has not finished`
       }
       case "pause":
         return this.#pauseOrResume(action.scheduleId, why)
@@ -100,11 +100,11 @@ export class TopScreen {
     }
   }
 
-  /** By what it is now, not by what the screen says. */
+  /** Decides by the stored state, not by the state on the screen. */
   async #pauseOrResume(id: string, why: { by: string; reason: string }): Promise<string> {
     const { schedules } = this.#scheduler
     const schedule = await schedules.get(id)
-    if (schedule === null) return `There is no schedule ${id} any more.`
+    if (schedule === null) return `Schedule ${id} no longer exists.`
     if (schedule.paused === null) {
       await schedules.pause(id, why)
       return `Paused ${id}`
@@ -133,8 +133,8 @@ export class TopScreen {
     }
   }
 
-  #shelves(sight: TopData): TopSections {
-    return sectionsOf(sight, this.#state)
+  #sections(data: TopData): TopSections {
+    return sectionsOf(data, this.#state)
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Instant } from "../instant.ts"
 import type { Zone } from "../zone.ts"
 import type { Field } from "./field.ts"
-import type { Ladders } from "./ladder.ts"
+import type { FieldLookups } from "./field-lookup.ts"
 
-/** What a fixed-time job does when the wall clock skips its time (gap) or shows it again (overlap). */
+/** When a fixed-time job runs if the wall clock skips its time (gap) or shows it twice (overlap). */
 export interface DstPolicy {
   /** `after`: once, at the first instant after the gap, as Vixie cron does. */
   readonly gap: "after" | "skip"
@@ -11,18 +11,18 @@ export interface DstPolicy {
 }
 
 export interface CronOptions {
-  /** An IANA name; UTC unless said. The host's zone never matters. */
+  /** An IANA name. Default UTC. The host's time zone is never used. */
   readonly timezone?: string
   readonly dst?: Partial<DstPolicy>
-  /** What a day must match when both day fields are set: `either` (POSIX) or `both`. */
+  /** Whether a day must match `either` (POSIX) or `both` day fields when both are set. */
   readonly dayMatch?: "either" | "both"
-  /** Spreads `H` evenly over what it may be: the same seed always gives the same value. A schedule uses its id. */
+  /** Chooses the value of `H`. The same seed always gives the same value. A schedule uses its id. */
   readonly seed?: string
-  /** What `@every` counts from; without it, each question counts from the instant it asks about. */
+  /** The instant that `@every` counts from. Without it, each search counts from the instant it is given. */
   readonly anchor?: Instant
 }
 
-/** A parsed expression. Search, words and lints all read this one form, so that they can't disagree. */
+/** A parsed expression. The search, the description and the lints all use this form, so they can't disagree. */
 export type Cron = CalendarCron | IntervalCron
 
 export interface CalendarCron {
@@ -33,8 +33,8 @@ export interface CalendarCron {
   readonly dayMatch: "either" | "both"
   readonly hasSeconds: boolean
   /**
-   * A job at fixed times of day: neither minute nor hour begins with `*`. Only these are moved or held back when clocks
-   * change; all others follow elapsed time, which knows no gaps and no overlaps.
+   * A job at fixed times of day: neither minute nor hour begins with `*`. The DST policy applies only to fixed-time jobs.
+   * All other jobs follow elapsed time, which has no gaps and no overlaps.
    */
   readonly isFixedTime: boolean
   readonly second: Field
@@ -43,7 +43,7 @@ export interface CalendarCron {
   readonly dayOfMonth: Field
   readonly month: Field
   readonly dayOfWeek: Field
-  readonly ladders: Ladders
+  readonly lookups: FieldLookups
 }
 
 export interface IntervalCron {

@@ -3,17 +3,17 @@ import type { Field, Item } from "./field.ts"
 import { joinWords, listValues, neighboursOf, ordinal, rangeWords, stepOf } from "./words.ts"
 
 export interface DayWords {
-  /** Empty if every day counts. */
+  /** Empty if every day matches. */
   readonly words: string
-  /** The months, if not all count, are part of the words: `on day 1 of January`. */
+  /** Whether `words` already name the months: `on day 1 of January`. */
   readonly namesMonths: boolean
-  /** Two rules joined by "or". */
+  /** Whether `words` are two rules joined by "or". */
   readonly isChoice: boolean
 }
 
 const EVERY_DAY: DayWords = { words: "", namesMonths: false, isChoice: false }
 
-/** Which days: `on Monday`, `on the last day of the month`, `on day 1 of the month or on Monday`. */
+/** The days in words: `on Monday`, `on the last day of the month`, `on day 1 of the month or on Monday`. */
 export function dayWords(cron: CalendarCron, months: string): DayWords {
   const { date, weekday } = dayRules(cron)
   const ofMonth = months === "" ? "of the month" : `of ${months}`
@@ -37,7 +37,9 @@ export function dayWords(cron: CalendarCron, months: string): DayWords {
     : { words: `on ${weekdayWords(weekday, "of the month")}`, namesMonths: false, isChoice: false }
 }
 
-/** The day fields that leave a day out. A field such as `1-31` is set but leaves none, which then decides for "either". */
+/**
+ * The day fields that exclude any day. A field such as `1-31` is set but excludes none: with `either`, every day then matches.
+ */
 function dayRules({ dayOfMonth, dayOfWeek, dayMatch }: CalendarCron): {
   date: Field | null
   weekday: Field | null
@@ -50,7 +52,7 @@ function dayRules({ dayOfMonth, dayOfWeek, dayMatch }: CalendarCron): {
   return { date: isDateWide ? null : dayOfMonth, weekday: isWeekdayWide ? null : dayOfWeek }
 }
 
-/** An even list of days is told by its step from this many on. */
+/** Evenly spaced days are described by their step if there are at least this many. */
 const STEPPED_MIN = 6
 
 function dateWords(field: Field, ofMonth: string): string {
@@ -67,7 +69,7 @@ function dateWords(field: Field, ofMonth: string): string {
   return `${joinWords([...plainDates(values), ...specials])} ${ofMonth}`
 }
 
-/** Beside `L` and `W` each day is named by itself, as long as there are few: `day 1, day 15 and the last day`. */
+/** In a list with `L` or `W`, up to four days or ranges are named one by one: `day 1, day 15 and the last day`. */
 function plainDates(values: readonly number[]): readonly string[] {
   const runs = neighboursOf(values)
   if (runs.length > 4) return [`days ${listValues(values)}`]
@@ -97,7 +99,7 @@ function weekdayWords(field: Field, ofMonth: string): string {
   return joinWords([...plain, ...specials]) + (specials.length === 0 ? "" : ` ${ofMonth}`)
 }
 
-/** What comes after "if it is also": `a Monday`, `a Monday or a Friday`, `a day from Monday through Friday`. */
+/** The words after "if it is also": `a Monday`, `a Monday or a Friday`, `a day from Monday through Friday`. */
 function alsoWords(field: Field): string {
   const plain = weekdayRuns(field.values).map((run) =>
     run.length === 1 ? `a ${weekdayName(run[0]!)}` : `a day from ${rangeWords(run, weekdayName)}`,
@@ -111,26 +113,26 @@ function specialWeekdayWords(item: Item): string | null {
   return `the ${item.nth === null ? "last" : ordinal(item.nth)} ${weekdayName(item.weekday)}`
 }
 
-/** Weeks are told from Monday, unless beginning with Sunday makes them one range: Sunday through Thursday. */
+/** Weeks are described from Monday, unless starting on another day gives a single range: Sunday through Thursday. */
 function weekdayRuns(values: readonly number[]): readonly (readonly number[])[] {
   const fromMonday = values.includes(0) ? [...values.filter((value) => value !== 0), 7] : values
-  const turned = wrappedRun(fromMonday)
-  return turned === null ? neighboursOf(fromMonday) : [turned]
+  const wrapped = wrappedRun(fromMonday)
+  return wrapped === null ? neighboursOf(fromMonday) : [wrapped]
 }
 
-/** `SAT-SUN,MON` is one stretch over the end of the week: 6, 7, 8. */
+/** `SAT-SUN,MON` is one range across the end of the week: 6, 7, 8. */
 function wrappedRun(fromMonday: readonly number[]): readonly number[] | null {
   const gapAt = fromMonday.findIndex((value, index) => index > 0 && value !== fromMonday[index - 1]! + 1)
   if (gapAt < 0) return null
-  const turned = [...fromMonday.slice(gapAt), ...fromMonday.slice(0, gapAt).map((value) => value + 7)]
-  return neighboursOf(turned).length === 1 ? turned : null
+  const wrapped = [...fromMonday.slice(gapAt), ...fromMonday.slice(0, gapAt).map((value) => value + 7)]
+  return neighboursOf(wrapped).length === 1 ? wrapped : null
 }
 
 const MONTHS = "January February March April May June July August September October November December".split(
   " ",
 )
 
-/** `January and July`; empty if every month counts. */
+/** `January and July`. Empty if every month matches. */
 export function monthWords({ month }: CalendarCron): string {
   return month.values.length === 12 ? "" : listValues(month.values, monthName)
 }

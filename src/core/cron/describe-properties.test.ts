@@ -8,55 +8,55 @@ import { nextOccurrence } from "./search.ts"
 
 const START = Date.UTC(2026, 0, 1) - 1
 
-test("expressions called every N minutes or hours are that far apart, all through two days", () => {
+test("an expression described as every N minutes or hours has that interval throughout two days", () => {
   const upTo = (max: number) => Array.from({ length: max }, (_, index) => index + 1)
-  // Chance rarely meets these, and they are what the words are most often wrong about.
-  for (const step of upTo(60)) for (const from of ["*", "0", "1"]) distanceHolds(`${from}/${step} * * * *`)
-  for (const step of upTo(24)) for (const from of ["*", "0", "1"]) distanceHolds(`0 ${from}/${step} * * *`)
-  assertProperty(fc.property(someTimes, distanceHolds))
+  // Random expressions are rarely of this form, and descriptions are most often wrong for it.
+  for (const step of upTo(60)) for (const from of ["*", "0", "1"]) intervalHolds(`${from}/${step} * * * *`)
+  for (const step of upTo(24)) for (const from of ["*", "0", "1"]) intervalHolds(`0 ${from}/${step} * * *`)
+  assertProperty(fc.property(someTimes, intervalHolds))
 })
 
-function distanceHolds(expression: string): void {
+function intervalHolds(expression: string): void {
   const match = /^Every (?:(\d+) )?(minute|hour)s?$/.exec(sentenceOf(expression))
   if (match === null) return
-  const distance = Number(match[1] ?? 1) * (match[2] === "hour" ? HOUR : MINUTE)
+  const interval = Number(match[1] ?? 1) * (match[2] === "hour" ? HOUR : MINUTE)
   const found = occurrencesOf(expression, START, START + 2 * DAY)
-  expect(found.slice(1).every((at, index) => at - found[index]! === distance)).toBe(true)
-  expect(found).toHaveLength((2 * DAY) / distance)
+  expect(found.slice(1).every((at, index) => at - found[index]! === interval)).toBe(true)
+  expect(found).toHaveLength((2 * DAY) / interval)
 }
 
-test("expressions that are that far apart all through two days from midnight are called every N", () => {
+test("an expression with an even interval throughout the day is described as every N", () => {
   for (const step of [2, 3, 4, 5, 6, 10, 12, 15, 20, 30]) {
     expect(sentenceOf(`*/${step} * * * *`)).toBe(`Every ${step} minutes`)
   }
   for (const step of [2, 3, 4, 6, 8, 12]) expect(sentenceOf(`0 */${step} * * *`)).toBe(`Every ${step} hours`)
 })
 
-test("times told one by one are exactly the times of a day", () => {
+test("times described one by one are exactly the occurrences of a day", () => {
   assertProperty(
     fc.property(someTimes, (expression) => {
       const match = /^At (\d\d:\d\d.*) every day$/.exec(sentenceOf(expression))
       if (match === null) return
-      const told = match[1]!.split(/, | and /)
+      const described = match[1]!.split(/, | and /)
       const found = occurrencesOf(expression, START, START + DAY)
-      expect(told).toEqual(found.map((at) => new Date(at).toISOString().slice(11, 16)))
+      expect(described).toEqual(found.map((at) => new Date(at).toISOString().slice(11, 16)))
     }),
   )
 })
 
-test("a stretch begins, ends and repeats as told", () => {
+test("a described range of times has exactly the occurrences of a day", () => {
   assertProperty(
     fc.property(someTimes, (expression) => {
       const match = /^Every (?:(\d+) )?(minute|hour)s? from (\d\d:\d\d) through (\d\d:\d\d) every day$/.exec(
         sentenceOf(expression),
       )
       if (match === null) return
-      const distance = Number(match[1] ?? 1) * (match[2] === "hour" ? HOUR : MINUTE)
+      const interval = Number(match[1] ?? 1) * (match[2] === "hour" ? HOUR : MINUTE)
       const found = occurrencesOf(expression, START, START + DAY)
-      const told: Instant[] = []
+      const described: Instant[] = []
       const last = Date.parse(`2026-01-01T${match[4]}Z`)
-      for (let at = Date.parse(`2026-01-01T${match[3]}Z`); at <= last; at += distance) told.push(at)
-      expect(found).toEqual(told)
+      for (let at = Date.parse(`2026-01-01T${match[3]}Z`); at <= last; at += interval) described.push(at)
+      expect(found).toEqual(described)
     }),
   )
 })
@@ -73,7 +73,7 @@ function someField(max: number): fc.Arbitrary<string> {
     step.map((every) => `*/${every}`),
     fc.tuple(value, step).map(([from, every]) => `${from}/${every}`),
     range,
-    fc.tuple(range, step).map(([stretch, every]) => `${stretch}/${every}`),
+    fc.tuple(range, step).map(([span, every]) => `${span}/${every}`),
     fc.uniqueArray(value, { minLength: 2, maxLength: 5 }).map((values) => values.join(",")),
   )
 }

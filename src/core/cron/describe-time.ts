@@ -3,11 +3,11 @@ import { clockWords, countOf, joinWords, listValues, shortOrdinal, stepOf } from
 
 export interface TimeWords {
   readonly words: string
-  /** Speaks of all hours alike, so "every day" would add nothing. */
+  /** Whether `words` cover all hours of the day. Then "every day" is not added. */
   readonly isRoundTheClock: boolean
 }
 
-/** Times told one by one: at most so many if they could be told by their distance, else somewhat more. */
+/** The most times that are listed one by one: `EVEN_TIMES_MAX` if they are evenly spaced, otherwise `TIMES_MAX`. */
 const EVEN_TIMES_MAX = 5
 const TIMES_MAX = 8
 
@@ -15,7 +15,7 @@ const TIMES_MAX = 8
 export function timeWords(cron: CalendarCron, isEveryDay: boolean): TimeWords {
   const gap = evenGap(cron)
   const count = cron.second.values.length * cron.minute.values.length * cron.hour.values.length
-  // "Every 12 hours on Monday" would be a riddle, so a few times on some days are told one by one.
+  // "Every 12 hours on Monday" would be unclear, so a few times on some days are listed one by one.
   if (gap !== null && fillsTheDay(cron, gap, count) && (isEveryDay || count > EVEN_TIMES_MAX)) {
     return { words: `Every ${gapWords(gap)}`, isRoundTheClock: true }
   }
@@ -30,8 +30,8 @@ export function timeWords(cron: CalendarCron, isEveryDay: boolean): TimeWords {
 }
 
 /**
- * Seconds between any two neighbouring times of one day, or null if they differ. The finest field with several values
- * sets the gap; it survives into the next field only if it comes out even at the turn and that field leaves nothing out.
+ * Seconds between neighbouring times of a day, or null if they differ. The finest field with several values sets the gap.
+ * The gap holds across the next field only if it divides the finer field evenly and the next field's values are consecutive.
  */
 function evenGap({ second, minute, hour }: CalendarCron): number | null {
   let gap: number | null = null
@@ -54,7 +54,7 @@ function evenGap({ second, minute, hour }: CalendarCron): number | null {
   return gap
 }
 
-/** Only from midnight to midnight is "every 15 minutes" true without more words, and only if clock changes don't thin it. */
+/** Whether "every 15 minutes" is true by itself: from midnight to midnight, and not a fixed-time job, which DST can skip. */
 function fillsTheDay(cron: CalendarCron, gap: number, count: number): boolean {
   return !cron.isFixedTime && firstTime(cron) === 0 && gap * count === 86_400
 }
@@ -95,22 +95,23 @@ function isOnTheMinute({ second }: CalendarCron): boolean {
   return second.values.length === 1 && second.values[0] === 0
 }
 
-/** Field by field, for all that is neither a short list of times nor even: `At minutes 5 and 7 past every hour`. */
+/** Field by field, for times that are neither few nor evenly spaced: `At minutes 5 and 7 past every hour`. */
 function fieldWords(cron: CalendarCron): string {
-  const hours = isInEveryHour(cron) ? "every hour" : nounOf("hour", cron.hour.values)
-  if (isOnTheMinute(cron)) return `${leadOf("minute", "past", cron.minute.values)} ${hours}`
-  const seconds = leadOf("second", "of", cron.second.values)
-  const minutes = cron.minute.values.length === 60 ? "every minute" : nounOf("minute", cron.minute.values)
+  const hours = isInEveryHour(cron) ? "every hour" : coarserFieldWords("hour", cron.hour.values)
+  if (isOnTheMinute(cron)) return `${finestFieldWords("minute", "past", cron.minute.values)} ${hours}`
+  const seconds = finestFieldWords("second", "of", cron.second.values)
+  const minutes =
+    cron.minute.values.length === 60 ? "every minute" : coarserFieldWords("minute", cron.minute.values)
   return minutes === "every minute" && hours === "every hour"
     ? `${seconds} ${minutes}`
     : `${seconds} ${minutes} of ${hours}`
 }
 
-/** From this many values on, an even list is told by its step. */
+/** Evenly spaced values are described by their step if there are at least this many. */
 const STEPPED_MIN = 6
 
-/** The finest field, with the word that leads on to the next: `At minute 5 past`, `Every 7 minutes from … of`. */
-function leadOf(unit: "second" | "minute", link: string, values: readonly number[]): string {
+/** The finest field, with the word that connects it to the next: `At minute 5 past`, `Every 7 minutes from … of`. */
+function finestFieldWords(unit: "second" | "minute", link: string, values: readonly number[]): string {
   const step = stepOf(values)
   if (step !== null && values[0] === 0 && step * values.length === 60) {
     return `Every ${unitsWords(step, unit)} during`
@@ -121,7 +122,7 @@ function leadOf(unit: "second" | "minute", link: string, values: readonly number
   return `At ${unit}${values.length === 1 ? "" : "s"} ${listValues(values)} ${link}`
 }
 
-function nounOf(unit: "minute" | "hour", values: readonly number[]): string {
+function coarserFieldWords(unit: "minute" | "hour", values: readonly number[]): string {
   const step = stepOf(values)
   if (step !== null && step > 1 && values.length >= STEPPED_MIN) {
     return `every ${shortOrdinal(step)} ${unit} from ${unit} ${values[0]} through ${values.at(-1)}`

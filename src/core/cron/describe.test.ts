@@ -45,7 +45,7 @@ const TIMES: readonly Row[] = [
   ["30 5 * * * *", "At second 30 of minute 5 of every hour"],
 ]
 
-const STRETCHES: readonly Row[] = [
+const RANGES: readonly Row[] = [
   ["0-29 * * * *", "Every minute from minute 0 through 29 of every hour"],
   ["5-10 9 * * *", "Every minute from 09:05 through 09:10 every day"],
   ["* 9-17 * * *", "Every minute from 09:00 through 17:59 every day"],
@@ -160,18 +160,18 @@ const LONG_LISTS: readonly Row[] = [
 ]
 
 describe.each([
-  ["what is even from midnight to midnight is told by its distance", EVEN],
-  ["a step that doesn't come out even is never called every N", UNEVEN],
-  ["a few times are told one by one", TIMES],
-  ["a stretch of even times has its first and its last", STRETCHES],
+  ["even intervals from midnight to midnight are described by their length", EVEN],
+  ["a step that doesn't divide its field evenly is never described as every N", UNEVEN],
+  ["a few times are described one by one", TIMES],
+  ["a range of even intervals is described with its first and last time", RANGES],
   ["days of the month", DATES],
   ["months", MONTHS],
   ["days of the week", WEEKDAYS],
-  ["both day fields say whether one or both must match", BOTH_DAY_FIELDS],
-  ["descriptors say what they stand for", DESCRIPTORS],
-  ["the tail of a long list is told by its number", LONG_LISTS],
+  ["two day fields are described with whether one or both must match", BOTH_DAY_FIELDS],
+  ["a descriptor is described by its meaning", DESCRIPTORS],
+  ["a long list ends with the number of further values", LONG_LISTS],
 ])("%s", (_rule, rows) => {
-  test.each(rows)("%s is: %s", (expression, sentence) => {
+  test.each(rows)("%s is described as: %s", (expression, sentence) => {
     expect(describeCron(parseCron(expression))).toBe(sentence)
   })
 })
@@ -199,13 +199,13 @@ test.each([
     ["23", "23rd"],
     ["24", "24th"],
   ] as const),
-])("L-%s is told as the %s day before the last", (days, ordinal) => {
+])("L-%s is described as the %s day before the last", (days, ordinal) => {
   expect(sentenceOf(`0 0 L-${days} * *`)).toBe(
     `At 00:00 on the ${ordinal} day before the last day of the month`,
   )
 })
 
-test("H is described by the values its seed gave it", () => {
+test("H is described by the values that its seed chose", () => {
   const options = { seed: "nightly" }
 
   expect(describeCron(parseCron("H H * * *", options))).toBe("At 19:44 every day")
@@ -217,17 +217,17 @@ test("H is described by the values its seed gave it", () => {
   )
 })
 
-test("the option that asks for both day fields is described like the plus sign", () => {
+test("the option dayMatch both is described like the plus sign", () => {
   const byOption = describeCron(parseCron("0 9 13 * 5", { dayMatch: "both" }))
 
   expect(byOption).toBe(describeCron(parseCron("0 9 13 * +5")))
 })
 
-test("hours written out are at fixed times, which clock changes thin, and are not called every hour", () => {
+test("0-23 in the hour field means fixed times, some of which clock changes skip, and isn't described as every hour", () => {
   expect(describeCron(parseCron("0 0-23 * * *"))).toBe("Every hour from 00:00 through 23:00 every day")
 })
 
-test("the zone changes no word", () => {
+test("the description doesn't depend on the time zone", () => {
   const inBerlin = describeCron(parseCron("30 2 * * *", { timezone: "Europe/Berlin" }))
 
   expect(inBerlin).toBe(describeCron(parseCron("30 2 * * *")))

@@ -5,8 +5,8 @@ import { timeWords } from "./describe-time.ts"
 import { countOf, joinWords } from "./words.ts"
 
 /**
- * The expression in English, on the wall clock of its own zone: `At 09:00 on Monday`.
- * Made from the values the search uses and not from the text, so that the words can't promise what won't happen.
+ * The expression in English, in its own time zone: `At 09:00 on Monday`. It is made from the values that the search uses,
+ * not from the text, so the description always agrees with the occurrences.
  */
 export function describeCron(cron: Cron): string {
   if (cron.kind === "interval") return `Every ${intervalWords(cron.everyMs)}`
@@ -15,7 +15,7 @@ export function describeCron(cron: Cron): string {
   const time = timeWords(cron, days.words === "")
   const everyDay = time.isRoundTheClock ? "" : "every day"
   const inMonths = months === "" || days.namesMonths ? "" : `in ${months}`
-  // "on day 1 of the month or on Monday in January" would leave day 1 free in all other months.
+  // Without the comma, "on day 1 of the month or on Monday in January" reads as if day 1 matched in every month.
   const comma = inMonths !== "" && days.isChoice ? "," : ""
   return [time.words, (days.words || everyDay) + comma, inMonths].filter((part) => part !== "").join(" ")
 }
@@ -27,7 +27,7 @@ const UNITS: readonly (readonly [noun: string, size: number])[] = [
   ["second", SECOND],
 ]
 
-/** Above this a single unit stops being readable: 90 minutes, but 23 hours and 59 minutes. */
+/** Larger counts of one unit are hard to read: 90 minutes, but 23 hours and 59 minutes. */
 const COUNT_MAX = 120
 
 function intervalWords(everyMs: number): string {
@@ -35,7 +35,7 @@ function intervalWords(everyMs: number): string {
   if (exact !== undefined) {
     const [noun, size] = exact
     const count = everyMs / size
-    // A day of an interval is 24 hours, also when clocks change; a bare "day" would promise the same time of day.
+    // A day of an interval is always 24 hours. "Every day" would promise the same time of day across clock changes.
     if (noun === "day") return count === 1 ? "24 hours" : `${countOf(count, "day")} of 24 hours`
     if (count === 1) return noun
     if (count <= COUNT_MAX) return countOf(count, noun)

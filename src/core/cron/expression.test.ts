@@ -14,6 +14,6 @@ test.each<[string, Partial<Record<FieldName, string>>, string]>([
   [" 0  9 13 JUN +FRI ", { minute: "7" }, "7 9 13 JUN +FRI"],
   ["0 9 13 JUN +FRI", { dayOfWeek: "MON" }, "0 9 13 JUN MON"],
   ["@daily", { minute: "7" }, "7 0 * * *"],
-])("%s with %j is %s", (expression, changes, written) => {
+])("the expression %s with the changes %j is written as %s", (expression, changes, written) => {
   assert.equal(expressionWith(parseCron(expression) as CalendarCron, changes), written)
 })

@@ -1,4 +1,4 @@
-/** The six fields of a cron expression: what may stand in each, and what was found there. */
+/** The six fields of a cron expression: the values each allows, and the values that were parsed. */
 export interface FieldSpec {
   readonly name: FieldName
   readonly label: string
@@ -22,7 +22,7 @@ export const FIELDS: readonly FieldSpec[] = [
   { name: "dayOfWeek", label: "Day of week", min: 0, max: 7, names: WEEKDAYS },
 ]
 
-/** One comma-separated part of a field, as it was meant: words and lints read this, never the text again. */
+/** One comma-separated part of a field, parsed. The description and the lints use this, not the text. */
 export type Item =
   | { readonly kind: "any" }
   | { readonly kind: "value"; readonly value: number }
@@ -34,9 +34,9 @@ export type Item =
       readonly step: number
       readonly isOpen: boolean
     }
-  /** `L`, `L-3`, `LW`: counted back from the end of the month, perhaps moved to the nearest weekday. */
+  /** `L`, `L-3`, `LW`: counted back from the end of the month, optionally moved to the nearest weekday. */
   | { readonly kind: "last"; readonly daysBefore: number; readonly nearestWeekday: boolean }
-  /** `15W`: the Monday to Friday nearest to that day, within the month. */
+  /** `15W`: the day from Monday to Friday nearest to that day, within the month. */
   | { readonly kind: "nearestWeekday"; readonly day: number }
   /** `FRI#3`: the third Friday; `nth` is null for `FRIL`, the last one. */
   | { readonly kind: "nthWeekday"; readonly weekday: number; readonly nth: number | null }
@@ -44,8 +44,8 @@ export type Item =
 export interface Field {
   readonly text: string
   readonly items: readonly Item[]
-  /** The plain values in order, `7` folded to `0`; days told by `L`, `W` and `#` depend on the month and aren't here. */
+  /** The plain values in order, with `7` as `0`. Days given by `L`, `W` and `#` depend on the month and are not included. */
   readonly values: readonly number[]
-  // Only a bare `*` or `?` leaves a field unset: `*/2` in a day field restricts it.
+  // Only a bare `*` or `?` means any value: `*/2` in a day field restricts it.
   readonly isAny: boolean
 }

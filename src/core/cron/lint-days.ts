@@ -8,14 +8,14 @@ import { nextOccurrence } from "./search.ts"
 import { dateWords, wallAt } from "./wall-words.ts"
 import { joinWords } from "./words.ts"
 
-/** L02: with both day fields set, half the world expects "or" and the other half "and". */
+/** L02: with both day fields set, some people expect "or" and others "and". */
 export function lintDayRule(cron: CalendarCron, now: Instant): Lint | null {
   if (cron.dayOfMonth.isAny || cron.dayOfWeek.isAny) return null
   const days = nextDays(cron, now, 5)
   const next = days.length === 0 ? "" : ` Next: ${joinWords(days)}.`
   const fields = `day of month "${cron.dayOfMonth.text}" and day of week "${cron.dayOfWeek.text}"`
   if (cron.dayMatch === "both") {
-    // Somebody asked for it with `+` or an option, so this only confirms it.
+    // The author chose this with `+` or an option, so the lint only confirms it.
     return { code: "L02", severity: "info", message: `A day must match both ${fields}.${next}` }
   }
   return {
@@ -26,10 +26,10 @@ export function lintDayRule(cron: CalendarCron, now: Instant): Lint | null {
   }
 }
 
-/** No clock change is longer, so a jump this much short of the day's end never lands beyond it. */
+/** No clock change is longer. A jump that ends this long before midnight never reaches the next day. */
 const SHIFT_MAX = 2 * HOUR
 
-/** Different days, however often each of them fires. */
+/** The next `limit` days with an occurrence, each once. */
 function nextDays(cron: CalendarCron, now: Instant, limit: number): readonly string[] {
   const days: string[] = []
   let at = nextOccurrence(cron, now)
@@ -44,13 +44,13 @@ function nextDays(cron: CalendarCron, now: Instant, limit: number): readonly str
   return days
 }
 
-const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** L08: the 29th to 31st, which some months don't have. The latest such day is missed in all of them. */
+/** L08: the 29th to 31st, which some months don't have. Only the latest of the days is reported: the most months lack it. */
 export function lintMissingDays(cron: CalendarCron): Lint | null {
   const needed = cron.dayOfMonth.items.map(dayNeeded)
   const day = Math.max(...needed)
-  const missed = cron.month.values.filter((month) => LONGEST[month - 1]! < day)
+  const missed = cron.month.values.filter((month) => LONGEST_MONTHS[month - 1]! < day)
   const months = missed.map(monthName)
   if (day === 29 && cron.month.values.includes(2)) months.push("February outside leap years")
   if (months.length === 0) return null
@@ -63,17 +63,17 @@ export function lintMissingDays(cron: CalendarCron): Lint | null {
   }
 }
 
-/** The earliest day that must exist for the item to match at all; 0 if every month will do. */
+/** The earliest day that a month must have for the item to match. 0: the item matches in every month. */
 function dayNeeded(item: Item): number {
   if (item.kind === "value") return item.value
   if (item.kind === "range") return item.from
   return item.kind === "nearestWeekday" ? item.day : 0
 }
 
-/** Only if the day is the last one wherever it exists: then `L` adds the missed months and changes no other. */
+/** Suggested only if the day is the last day of every month that has it. Then `L` adds the other months and changes none. */
 function lastDayInstead(cron: CalendarCron, index: number, day: number): Fix | null {
   const item = cron.dayOfMonth.items[index]!
-  const isLastWherePresent = cron.month.values.every((month) => LONGEST[month - 1]! <= day)
+  const isLastWherePresent = cron.month.values.every((month) => LONGEST_MONTHS[month - 1]! <= day)
   if (item.kind === "range" || !isLastWherePresent) return null
   const parts = cron.dayOfMonth.text.split(",")
   parts[index] = item.kind === "nearestWeekday" ? "LW" : "L"

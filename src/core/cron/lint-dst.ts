@@ -2,13 +2,13 @@ import { DAY, type Instant, LATEST, SECOND } from "../instant.ts"
 import { isDayLeftOut, type Span, type Zone } from "../zone.ts"
 import type { CalendarCron } from "./cron.ts"
 import type { Lint } from "./lint.ts"
-import { swallowedMatch } from "./search.ts"
+import { matchInGap } from "./search.ts"
 import { wallAtOrAfter } from "./wall.ts"
 import { dateWords, timeOfDayWords } from "./wall-words.ts"
 
 /**
- * L04 and L05: the next clock change that skips or repeats a time of this job, and what will happen then.
- * Only for jobs at fixed times: all others follow elapsed time, and nothing of theirs is moved or held back.
+ * L04 and L05: the next clock change that skips or repeats a time of this job, and the effect on the job.
+ * Only for fixed-time jobs. All others follow elapsed time, so clock changes neither move nor drop their occurrences.
  */
 export function lintClockChanges(cron: CalendarCron, now: Instant): readonly (Lint | null)[] {
   if (!cron.isFixedTime) return []
@@ -19,10 +19,10 @@ export function lintClockChanges(cron: CalendarCron, now: Instant): readonly (Li
   ]
 }
 
-/** Morocco, which changes most often, has four changes a year, and each year is cut once more. */
+/** Morocco changes its clocks most often: four times a year. With the cut at New Year a year has at most five spans. */
 const YEARS_AHEAD = 2 * 366 * DAY
 
-/** The spans that begin after `now`: each but those cut at New Year begins with a clock change. */
+/** The spans that begin after `now`. Each begins with a clock change, except at New Year, where all spans are cut. */
 function spansAhead(zone: Zone, now: Instant): readonly Span[] {
   const spans: Span[] = []
   let { until } = zone.spanAt(now)
@@ -44,8 +44,8 @@ function firstOf(spans: readonly Span[], lintOf: (span: Span) => Lint | null): L
 
 function lintGap(cron: CalendarCron, span: Span): Lint | null {
   const resumesAt = span.from + span.offset
-  const swallowed = swallowedMatch(cron, span)
-  if (swallowed === null) return lintDayLeftOut(cron, span)
+  const skipped = matchInGap(cron, span)
+  if (skipped === null) return lintDayLeftOut(cron, span)
   const change = `${timeOfDayWords(span.seenUntil)} to ${timeOfDayWords(resumesAt)}`
   const outcome =
     cron.dst.gap === "after"
@@ -54,11 +54,11 @@ function lintGap(cron: CalendarCron, span: Span): Lint | null {
   return {
     code: "L04",
     severity: "warn",
-    message: `${matchWords(cron, swallowed, resumesAt)} skipped by the clock on ${place(cron, swallowed)}, ${change}: ${outcome}.`,
+    message: `${matchWords(cron, skipped, resumesAt)} skipped by the clock on ${place(cron, skipped)}, ${change}: ${outcome}.`,
   }
 }
 
-/** A day of the job that the zone leaves out of its calendar: under either policy there is nothing to run for it. */
+/** A day of the job that the zone leaves out of its calendar. Under either gap policy the job doesn't run for it. */
 function lintDayLeftOut(cron: CalendarCron, span: Span): Lint | null {
   const leftOut = wallAtOrAfter(cron, span.seenUntil)
   if (!isDayLeftOut(span, leftOut)) return null
@@ -87,7 +87,7 @@ function lintOverlap(cron: CalendarCron, span: Span): Lint | null {
   }
 }
 
-/** `02:30 is`, or `02:00 and more is` where the stretch holds several matches. */
+/** `02:30 is`, or `02:00, with later times, is` if several times of the job fall into the skipped or repeated period. */
 function matchWords(cron: CalendarCron, wall: number, end: number): string {
   const hasMore = wallAtOrAfter(cron, wall + SECOND) < end
   return `${timeOfDayWords(wall)}${hasMore ? ", with later times," : ""} is`

@@ -6,40 +6,40 @@ import type { Fix, Lint, LintFacts } from "./lint.ts"
 import { nextOccurrence } from "./search.ts"
 import { countOf } from "./words.ts"
 
-/** The lints that need to know more than the expression: how its runs go, who else is there, when it ends. */
+/** The lints that need facts beyond the expression: the duration of its runs, other schedules, its end. */
 export function lintFacts(cron: Cron, now: Instant, facts: LintFacts): readonly (Lint | null)[] {
-  return [lintCrowd(cron, facts), lintDuration(cron, now, facts), lintEnd(cron, now, facts)]
+  return [lintSharedMinute(cron, facts), lintDuration(cron, now, facts), lintEnd(cron, now, facts)]
 }
 
-/** Below this a shared minute is no burden worth a word. */
-const CROWD_MIN = 10
+/** With fewer other schedules in the same minute there is no lint. */
+const SHARED_MINUTE_MIN = 10
 
-function lintCrowd(cron: Cron, { sameMinute }: LintFacts): Lint | null {
-  if (sameMinute === undefined || sameMinute.others < CROWD_MIN) return null
+function lintSharedMinute(cron: Cron, { sameMinute }: LintFacts): Lint | null {
+  if (sameMinute === undefined || sameMinute.others < SHARED_MINUTE_MIN) return null
   const { others, freeMinute } = sameMinute
   const canMove = freeMinute !== undefined && cron.kind === "calendar" && cron.minute.values.length === 1
   const fix: Fix = canMove
     ? { option: "cron", value: expressionWith(cron, { minute: String(freeMinute) }) }
     : { option: "jitter", value: "1m" }
-  const advice = canMove ? `Minute ${freeMinute} is nearly free.` : "A jitter spreads them."
+  const advice = canMove ? `Few schedules start in minute ${freeMinute}.` : "Set a jitter to spread them."
   const message = `${countOf(others, "other schedule")} start in the same minute. ${advice}`
   return { code: "L06", severity: "info", message, fix }
 }
 
-/** Enough to see the shortest distance of any pattern people write, and cheap. */
-const GAPS_LOOKED_AT = 50
+/** Enough to find the shortest gap of any pattern that people write, and cheap. */
+const GAPS_SAMPLED = 50
 
 function lintDuration(cron: Cron, now: Instant, { duration }: LintFacts): Lint | null {
   if (duration === undefined || duration.overlap !== "skip") return null
   const gapMs = shortestGap(cron, now)
   if (gapMs === null || duration.p95Ms <= gapMs) return null
   const { p50Ms = 0, p95Ms } = duration
-  // While a run of length d goes on, the occurrences at g, 2g, … before d are skipped.
+  // During a run of duration d, the occurrences at g, 2g, … before d are skipped (g: the gap).
   const skipped = (ms: number) => Math.ceil(ms / gapMs) - 1
   const outcome =
     p50Ms > gapMs
       ? `about ${skipped(p50Ms)} in ${skipped(p50Ms) + 1} occurrences will be skipped`
-      : `a run that long makes the next ${skipped(p95Ms) === 1 ? "occurrence" : countOf(skipped(p95Ms), "occurrence")} be skipped`
+      : `such a run causes the next ${skipped(p95Ms) === 1 ? "occurrence" : countOf(skipped(p95Ms), "occurrence")} to be skipped`
   return {
     code: "L07",
     severity: "warn",
@@ -50,7 +50,7 @@ function lintDuration(cron: Cron, now: Instant, { duration }: LintFacts): Lint |
 function shortestGap(cron: Cron, now: Instant): number | null {
   let shortest = Number.POSITIVE_INFINITY
   let at = nextOccurrence(cron, now)
-  for (let count = 0; at !== null && count < GAPS_LOOKED_AT; count++) {
+  for (let count = 0; at !== null && count < GAPS_SAMPLED; count++) {
     const next = nextOccurrence(cron, at)
     if (next === null) break
     shortest = Math.min(shortest, next - at)
@@ -74,10 +74,10 @@ function lintEnd(cron: Cron, now: Instant, facts: LintFacts): Lint | null {
   return { code: "L11", severity: "info", message }
 }
 
-/** A minute-by-minute schedule has 43,200 runs in 30 days; a limit above this isn't worth walking to. */
+/** A schedule that runs every minute has 43,200 runs in 30 days. A higher number of runs is not counted through. */
 const RUNS_WALKED_MAX = 50_000
 
-/** When the last of so many runs is due, or null if that is after `end`. */
+/** When the last of `runsLeft` runs is due, or null if there are too many to count. The search stops after `end`. */
 function lastRunBefore(
   cron: Cron,
   now: Instant,

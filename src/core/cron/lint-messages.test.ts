@@ -111,7 +111,7 @@ const MESSAGES: readonly Message[] = [
     lint: {
       code: "L06",
       severity: "info",
-      message: "41 other schedules start in the same minute. Minute 7 is nearly free.",
+      message: "41 other schedules start in the same minute. Few schedules start in minute 7.",
       fix: { option: "cron", value: "7 2 * * *" },
     },
   },
@@ -152,7 +152,7 @@ const MESSAGES: readonly Message[] = [
       code: "L09",
       severity: "warn",
       message:
-        'Time zone "Etc/GMT+5" is 5 h behind UTC all year (its sign is turned round) and has no summer time. Name a place if you mean one.',
+        'Time zone "Etc/GMT+5" is 5 h behind UTC all year (its sign is inverted) and has no summer time. To follow local time, use the name of a place.',
     },
   },
   {
@@ -167,7 +167,7 @@ const MESSAGES: readonly Message[] = [
 ]
 
 test.each(MESSAGES)(
-  "$lint.code of $cron says what will happen, and when",
+  "the message of $lint.code for $cron has the effect and its time",
   ({ cron, options, now = NOW, facts, lint }) => {
     const lints = lintCron(parseCron(cron, options), now, facts)
 

@@ -3,8 +3,8 @@ import { FIELDS, type Field, type FieldSpec } from "./field.ts"
 import type { Fix, Lint } from "./lint.ts"
 import { countOf } from "./words.ts"
 
-/** What a value of each field is called, what the field starts again with, and what its values measure. */
-const TURNS = {
+/** For each field: the name of a value, the period after which the field starts again, and the unit of a gap. */
+const FIELD_WORDS = {
   second: { value: "second", whole: "minute", unit: "second" },
   minute: { value: "minute", whole: "hour", unit: "minute" },
   hour: { value: "hour", whole: "day", unit: "hour" },
@@ -13,12 +13,12 @@ const TURNS = {
   dayOfWeek: { value: "weekday", whole: "week", unit: "day" },
 } as const
 
-/** L01: a step of 7 minutes reads as "every 7 minutes", but the field starts again at each full hour. */
+/** L01: a step of 7 minutes reads as "every 7 minutes", but the field starts again at every full hour. */
 export function lintSteps(cron: CalendarCron): Lint[] {
   return FIELDS.flatMap((spec) => {
-    const uneven = unevenTurn(cron[spec.name], spec)
+    const uneven = unevenRestart(cron[spec.name], spec)
     if (uneven === null) return []
-    const { value, whole, unit } = TURNS[spec.name]
+    const { value, whole, unit } = FIELD_WORDS[spec.name]
     const { first, last, gap, step } = uneven
     const fix = intervalInstead(cron, spec, step)
     return [
@@ -34,15 +34,15 @@ export function lintSteps(cron: CalendarCron): Lint[] {
   })
 }
 
-interface Turn {
+interface UnevenRestart {
   readonly first: number
   readonly last: number
   readonly gap: number
   readonly step: number
 }
 
-/** A step that runs to the end of its field and doesn't come out even there. `9-17/3` ends where its author said. */
-function unevenTurn(field: Field, spec: FieldSpec): Turn | null {
+/** A step that reaches the end of its field and doesn't divide it evenly. `9-17/3` ends earlier, as its author wrote. */
+function unevenRestart(field: Field, spec: FieldSpec): UnevenRestart | null {
   const item = field.items[0]!
   if (field.items.length > 1 || item.kind !== "range" || item.step === 1) return null
   const size = spec.name === "dayOfWeek" ? 7 : spec.max - spec.min + 1
@@ -53,7 +53,7 @@ function unevenTurn(field: Field, spec: FieldSpec): Turn | null {
   return gap === item.step || gap <= 0 ? null : { first: item.from, last, gap, step: item.step }
 }
 
-/** Only where nothing else is asked for, and not for days: an interval of 48 hours leaves its time of day with the clocks. */
+/** Only if no other field restricts the times, and not for days: the time of day of a 48-hour interval changes with DST. */
 function intervalInstead(cron: CalendarCron, spec: FieldSpec, step: number): Fix | null {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek } = cron
   if (![dayOfMonth, month, dayOfWeek].every((field) => field.isAny)) return null

@@ -7,7 +7,7 @@ import { countOf } from "./words.ts"
 
 const FIVE_YEARS = 5 * 365.25 * DAY
 
-/** L03: what never matches is refused when it is read; what matches only in many years is nearly always a slip. */
+/** L03: an expression that next matches in more than five years is nearly always a mistake. (The parser refuses "never".) */
 export function lintFarAway(cron: Cron, now: Instant): Lint | null {
   const next = nextOccurrence(cron, now)
   if (next !== null && next <= now + FIVE_YEARS) return null
@@ -20,13 +20,13 @@ export function lintFarAway(cron: Cron, now: Instant): Lint | null {
   return { code: "L03", severity: "error", message: `Doesn't run within five years. Next: ${when}.` }
 }
 
-/** One a minute. */
-const RUNS_PER_DAY = 1_440
+/** One run a minute. */
+const RUNS_PER_DAY_MAX = 1_440
 
-/** L10: more than one run a minute is a lot of history. */
+/** L10: more than one run a minute produces a lot of history. */
 export function lintFrequency(cron: Cron): Lint | null {
   const perDay = runsPerDay(cron)
-  if (perDay <= RUNS_PER_DAY) return null
+  if (perDay <= RUNS_PER_DAY_MAX) return null
   return {
     code: "L10",
     severity: "info",

@@ -1,12 +1,10 @@
 import { assert, describe, test } from "vitest"
-import { NOW, told } from "../../../test/support/told-lints.ts"
+import { lintTexts, NOW } from "../../../test/support/lint-texts.ts"
 import { DAY, LATEST } from "../instant.ts"
 import type { CronOptions } from "./cron.ts"
 import { lintZone } from "./lint-zone.ts"
 
-/** What lints say, and where. */
-
-describe("a step that doesn't come out even is told with its field", () => {
+describe("L01, a step that doesn't divide its field evenly", () => {
   const MINUTES =
     'L01 warn: Minute "*/7" starts again each hour: from minute 56 to minute 0 it is 4 minutes, not 7.'
   const HOURS = 'L01 warn: Hour "*/5" starts again each day: from hour 20 to hour 0 it is 4 hours, not 5.'
@@ -38,12 +36,12 @@ describe("a step that doesn't come out even is told with its field", () => {
       "*/90 * * * *",
       'L01 warn: Minute "*/90" starts again each hour: from minute 0 to minute 0 it is 60 minutes, not 90. → every 90m',
     ],
-  ])("%s: %s", (cron, words) => {
-    assert.deepEqual(told(cron), [words])
+  ])("the lint of %s is: %s", (cron, words) => {
+    assert.deepEqual(lintTexts(cron), [words])
   })
 
-  test("with seconds, an interval is proposed, too", () => {
-    assert.equal(told("*/25 * * * * *")[0], `${SECONDS} → every 25s`)
+  test("the fix for a step of seconds is an interval", () => {
+    assert.equal(lintTexts("*/25 * * * * *")[0], `${SECONDS} → every 25s`)
   })
 
   test.each([
@@ -59,14 +57,14 @@ describe("a step that doesn't come out even is told with its field", () => {
       "*/90 9 * * *",
       'L01 warn: Minute "*/90" starts again each hour: from minute 0 to minute 0 it is 60 minutes, not 90.',
     ],
-  ])("%s asks for more than an interval can do: none is proposed", (cron, words) => {
-    assert.deepEqual(told(cron), [words])
+  ])("%s can't be written as an interval, so no fix is proposed", (cron, words) => {
+    assert.deepEqual(lintTexts(cron), [words])
   })
 
   test.each(["7/7 * * * *", "*/45,5 * * * *", "0 1/2 * * *", "0 0 * * 0-7/7"])(
-    "%s begins later than its step, comes out even, or is a list: nothing is told",
+    "%s, which starts at its step, divides evenly or is a list, has no L01",
     (cron) => {
-      assert.deepEqual(told(cron), [])
+      assert.deepEqual(lintTexts(cron), [])
     },
   )
 })
@@ -82,10 +80,10 @@ test.each([
   ["0 0 31 3,4 *", "31 in April", " → cron 0 0 L 3,4 *"],
   ["0 0 30-31 2,4 *", "30 in February", ""],
   ["0 0 31,L-3 3,4 *", "31 in April", " → cron 0 0 L,L-3 3,4 *"],
-])("%s: there is no day %s%s", (cron, missing, fix) => {
+])("L08 for %s names the missing day %s and proposes a fix if there is one%s", (cron, missing, fix) => {
   const message = `There is no day ${missing}: nothing runs for it then. L is the last day of any month.`
 
-  assert.deepEqual(told(cron), [`L08 warn: ${message}${fix}`])
+  assert.deepEqual(lintTexts(cron), [`L08 warn: ${message}${fix}`])
 })
 
 test.each([
@@ -96,84 +94,87 @@ test.each([
   ["GMT0", "UTC"],
   ["Etc/GMT+0", "UTC"],
   ["etc/gmt-0", "UTC"],
-])("zone %s is an abbreviation; it is the clock of %s", (timezone, today) => {
-  assert.deepEqual(told("0 12 * * *", { options: { timezone } }), [
-    `L09 warn: Time zone "${timezone}" is an abbreviation, which people read differently; here it is the clock of ${today}. ` +
-      `Name the place you mean. → timezone ${today}`,
+])("L09 for the abbreviation %s proposes the zone %s", (timezone, today) => {
+  assert.deepEqual(lintTexts("0 12 * * *", { options: { timezone } }), [
+    `L09 warn: Time zone "${timezone}" is an ambiguous abbreviation. Belfry reads it as ${today}. ` +
+      `Use the name of a place. → timezone ${today}`,
   ])
 })
 
-test("a zone that is ahead of UTC has a minus in its name", () => {
-  assert.deepEqual(told("0 12 * * *", { options: { timezone: "Etc/GMT-14" } }), [
-    'L09 warn: Time zone "Etc/GMT-14" is 14 h ahead of UTC all year (its sign is turned round) and has no summer time. Name a place if you mean one.',
+test("L09 explains that a zone ahead of UTC has a minus in its name", () => {
+  assert.deepEqual(lintTexts("0 12 * * *", { options: { timezone: "Etc/GMT-14" } }), [
+    'L09 warn: Time zone "Etc/GMT-14" is 14 h ahead of UTC all year (its sign is inverted) and has no summer time. To follow local time, use the name of a place.',
   ])
 })
 
-test.each(["America/Etc/GMT+5", "Etc/GMT+500", "Etc/GMT+5/Lima"])("%s is no fixed offset", (name) => {
-  assert.isNull(lintZone(name))
-})
+test.each(["America/Etc/GMT+5", "Etc/GMT+500", "Etc/GMT+5/Lima"])(
+  "the zone name %s isn't a fixed offset",
+  (name) => {
+    assert.isNull(lintZone(name))
+  },
+)
 
 test.each([
   ["@every 2000d", NOW, "Tue 8 Jul 2031"],
   ["0 0 1 1 *", LATEST - DAY, "never again"],
-])("%s doesn't run within five years", (cron, now, next) => {
-  assert.deepEqual(told(cron, { now }), [`L03 error: Doesn't run within five years. Next: ${next}.`])
+])("L03 says that %s doesn't run within five years", (cron, now, next) => {
+  assert.deepEqual(lintTexts(cron, { now }), [`L03 error: Doesn't run within five years. Next: ${next}.`])
 })
 
-test("five years ahead is near enough", () => {
-  assert.deepEqual(told("@every 157788000s"), [])
+test("an occurrence exactly five years ahead has no L03", () => {
+  assert.deepEqual(lintTexts("@every 157788000s"), [])
 })
 
-test("dates are those of the zone", () => {
+test("the dates of a message are in the time zone of the cron", () => {
   assert.include(
-    told("0 0 29 2 +MON", { options: { timezone: "Asia/Tokyo" } }),
+    lintTexts("0 0 29 2 +MON", { options: { timezone: "Asia/Tokyo" } }),
     "L03 error: Doesn't run within five years. Next: Mon 29 Feb 2044.",
   )
 })
 
-test("lints come in the order of their codes, wherever they were found", () => {
+test("lints are sorted by code, whatever facts they come from", () => {
   assert.deepEqual(
-    told("*/30 * * * * *", { facts: { runsLeft: 1 } }).map((words) => words.slice(0, 3)),
+    lintTexts("*/30 * * * * *", { facts: { runsLeft: 1 } }).map((words) => words.slice(0, 3)),
     ["L10", "L11"],
   )
 })
 
-test("a day that fires twice in its last hour is named once", () => {
+test("L02 names a day with two occurrences in its last hour once", () => {
   assert.match(
-    told("0,30 23 1-7 * +MON")[0]!,
+    lintTexts("0,30 23 1-7 * +MON")[0]!,
     / Next: Mon 2 Feb 2026, Mon 2 Mar 2026, Mon 6 Apr 2026, Mon 4 May 2026 and Mon 1 Jun 2026\.$/,
   )
 })
 
-test("of days that never come again none is named", () => {
+test("L02 names no days if none comes again", () => {
   assert.equal(
-    told("0 9 1-7 * +1", { now: LATEST - DAY })[0],
+    lintTexts("0 9 1-7 * +1", { now: LATEST - DAY })[0],
     'L02 info: A day must match both day of month "1-7" and day of week "1".',
   )
 })
 
 const IN_BERLIN = { timezone: "Europe/Berlin" }
 
-test("a time that the clock shows right after the gap is not one of those it skips", () => {
+test("L04 doesn't count a time right after the gap as skipped", () => {
   assert.match(
-    told("0 2,3 * * *", { options: IN_BERLIN })[0]!,
+    lintTexts("0 2,3 * * *", { options: IN_BERLIN })[0]!,
     /^L04 warn: 02:00 is skipped by the clock on /,
   )
 })
 
-test("clock changes are told two years ahead, and none after year 9999", () => {
+test("L04 and L05 look two years ahead, and not beyond year 9999", () => {
   const lastDay = { options: IN_BERLIN, now: LATEST - DAY }
 
   // The next change on a 30 March is in 2031.
-  assert.deepEqual(told("30 2 30 3 *", { options: IN_BERLIN }), [])
-  assert.deepEqual(told("30 2 * * *", lastDay), [])
+  assert.deepEqual(lintTexts("30 2 30 3 *", { options: IN_BERLIN }), [])
+  assert.deepEqual(lintTexts("30 2 * * *", lastDay), [])
 })
 
-test("several times that the clock shows twice are told as one, and which of them runs", () => {
+test("L05 names the first of several repeated times and says which time runs", () => {
   const options: CronOptions = { ...IN_BERLIN, dst: { overlap: "second" } }
 
   assert.equal(
-    told("0,30 2 * * *", { options })[1],
+    lintTexts("0,30 2 * * *", { options })[1],
     "L05 warn: 02:00, with later times, is shown twice by the clock on Sun 25 Oct 2026 in Europe/Berlin, 03:00 back to 02:00: it runs the second time only (overlap: second).",
   )
 })

@@ -1,39 +1,39 @@
 import type { Lint } from "./lint.ts"
 
 /**
- * L09: names that say less, or something else, than their authors think.
- * From a table and not from `Intl`, which calls Asia/Kolkata by its old name on one runtime and not on the next.
+ * L09: zone names that are outdated, ambiguous or easily misread.
+ * It uses a table, not `Intl`: some runtimes call Asia/Kolkata by its old name and others don't.
  */
 export function lintZone(name: string): Lint | null {
-  const today = TODAY.get(name.toUpperCase())
-  if (today !== undefined) return lintOldName(name, today)
+  const current = CURRENT_NAMES.get(name.toUpperCase())
+  if (current !== undefined) return lintOldName(name, current)
   const fixed = /^Etc\/GMT([+-])(\d{1,2})$/i.exec(name)
   return fixed === null
     ? null
     : lintFixedOffset(name, fixed[1] === "+" ? "behind" : "ahead of", Number(fixed[2]))
 }
 
-function lintOldName(name: string, today: string): Lint {
+function lintOldName(name: string, current: string): Lint {
   const isAbbreviation = ABBREVIATION.test(name)
   const message = isAbbreviation
-    ? `Time zone "${name}" is an abbreviation, which people read differently; here it is the clock of ${today}. Name the place you mean.`
-    : `Time zone "${name}" is an old name of ${today}.`
-  return { code: "L09", severity: "warn", message, fix: { option: "timezone", value: today } }
+    ? `Time zone "${name}" is an ambiguous abbreviation. Belfry reads it as ${current}. Use the name of a place.`
+    : `Time zone "${name}" is an old name of ${current}.`
+  return { code: "L09", severity: "warn", message, fix: { option: "timezone", value: current } }
 }
 
 function lintFixedOffset(name: string, direction: string, hours: number): Lint {
   return {
     code: "L09",
     severity: "warn",
-    message: `Time zone "${name}" is ${hours} h ${direction} UTC all year (its sign is turned round) and has no summer time. Name a place if you mean one.`,
+    message: `Time zone "${name}" is ${hours} h ${direction} UTC all year (its sign is inverted) and has no summer time. To follow local time, use the name of a place.`,
   }
 }
 
 const ABBREVIATION = /^([CEMW]ET|[CEHMP]ST(\d[CEMP]DT)?|(etc\/)?(GMT|UCT)([+-]?0)?)$/i
 
 /**
- * Links of the tz database that are old spellings, countries or abbreviations, with the name of today that keeps the
- * same clock. Places that merely share another's history (Europe/Amsterdam) are good names and not here.
+ * Links of the tz database that are old spellings, countries or abbreviations, each after the current name with the same
+ * clock. A place that only shares the history of another (Europe/Amsterdam) is a good name and is not listed.
  */
 const OLD_NAMES = `
   UTC = GMT GMT0 GMT+0 GMT-0 Greenwich UCT Universal Zulu Etc/GMT Etc/GMT0 Etc/GMT+0 Etc/GMT-0 Etc/Greenwich Etc/UCT Etc/Universal Etc/Zulu
@@ -130,12 +130,12 @@ const OLD_NAMES = `
   Pacific/Pohnpei = Pacific/Ponape
 `
 
-/** Each old name, in capitals because zones are accepted in any case, and the name of today. */
-export const TODAY: ReadonlyMap<string, string> = new Map(
+/** The current name for each old name. Keys are in capitals because zones are accepted in any case. */
+export const CURRENT_NAMES: ReadonlyMap<string, string> = new Map(
   OLD_NAMES.trim()
     .split("\n")
     .flatMap((line) => {
-      const [today, old] = line.trim().split(" = ") as [string, string]
-      return old.split(" ").map((name) => [name.toUpperCase(), today] as const)
+      const [current, old] = line.trim().split(" = ") as [string, string]
+      return old.split(" ").map((name) => [name.toUpperCase(), current] as const)
     }),
 )

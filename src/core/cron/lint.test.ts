@@ -4,7 +4,7 @@ import { DAY, MINUTE } from "../instant.ts"
 import { zoneNamed } from "../zone.ts"
 import type { CronOptions } from "./cron.ts"
 import { type Lint, type LintCode, type LintFacts, lintCron } from "./lint.ts"
-import { TODAY } from "./lint-zone.ts"
+import { CURRENT_NAMES } from "./lint-zone.ts"
 import { parseCron } from "./parse.ts"
 
 /** A Thursday. */
@@ -20,7 +20,7 @@ interface Case {
 const CASES: readonly { code: LintCode; rule: string; fires: readonly Case[]; silent: readonly Case[] }[] = [
   {
     code: "L01",
-    rule: "a step that doesn't come out even at the end of its field",
+    rule: "a step that doesn't divide its field evenly",
     fires: [
       { cron: "*/7 * * * *" },
       { cron: "0 */5 * * *" },
@@ -94,7 +94,7 @@ const CASES: readonly { code: LintCode; rule: string; fires: readonly Case[]; si
   },
   {
     code: "L07",
-    rule: "runs longer than the distance of occurrences, with overlap skip",
+    rule: "runs longer than the interval between occurrences, with overlap skip",
     fires: [{ cron: "*/5 * * * *", facts: { duration: { p95Ms: 6 * MINUTE, overlap: "skip" } } }],
     silent: [
       { cron: "*/5 * * * *" },
@@ -166,11 +166,11 @@ const CASES: readonly { code: LintCode; rule: string; fires: readonly Case[]; si
 describe.each(CASES.map((about) => [`${about.code} names ${about.rule}`, about] as const))(
   "%s",
   (_title, { code, fires, silent }) => {
-    test.each(titled(fires))("%s has it", (_title, about) => {
+    test.each(titled(fires))("%s has the lint", (_title, about) => {
       expect(codesOf(about)).toContain(code)
     })
 
-    test.each(titled(silent))("%s doesn't", (_title, about) => {
+    test.each(titled(silent))("%s doesn't have the lint", (_title, about) => {
       expect(codesOf(about)).not.toContain(code)
     })
   },
@@ -180,13 +180,13 @@ test("an ordinary expression has no lint", () => {
   expect(lintsOf({ cron: "0 9 * * 1-5", options: IN_BERLIN })).toEqual([])
 })
 
-test("lints come in the order of their codes", () => {
+test("lints are sorted by code", () => {
   const codes = codesOf({ cron: "30 2 31 * */2", options: IN_BERLIN, facts: { runsLeft: 1 } })
 
   expect(codes).toEqual(["L01", "L02", "L04", "L05", "L08", "L11"])
 })
 
-test("the five days named by L02 leave none out when the clock changes among them", () => {
+test("the five days named by L02 are consecutive occurrences also across a clock change", () => {
   const now = Date.UTC(2026, 2, 27)
   const cron = parseCron("0 0 1-31 * 0", IN_BERLIN)
 
@@ -195,7 +195,7 @@ test("the five days named by L02 leave none out when the clock changes among the
   expect(rule?.message).toContain("Sat 28 Mar 2026, Sun 29 Mar 2026, Mon 30 Mar 2026, Tue 31 Mar 2026")
 })
 
-test("every fix of the expression can be read, and ends the warning it comes with", () => {
+test("every proposed expression can be parsed and no longer has the warning", () => {
   for (const cron of ["0 9 1-7 * 1", "@monthly", "0 0 31 * *", "5 0 0 1,31W * ?", "0 0 29 2 *"]) {
     for (const { code, fix } of lintsOf({ cron })) {
       if (fix?.option !== "cron") continue
@@ -205,23 +205,23 @@ test("every fix of the expression can be read, and ends the warning it comes wit
   }
 })
 
-test("a free minute is put into what a descriptor stands for, and leaves the plus sign where it was", () => {
+test("the free minute of L06 is written into the expression of a descriptor and keeps a plus sign", () => {
   const facts = { sameMinute: { others: 41, freeMinute: 7 } }
 
   expect(lintsOf({ cron: "@daily", facts })[0]?.fix?.value).toBe("7 0 * * *")
   expect(lintsOf({ cron: "0 9 13 * +FRI", facts })[1]?.fix?.value).toBe("7 9 13 * +FRI")
 })
 
-test("the name of today keeps the clock of the old name", () => {
+test("the current name of a zone has the same clock as the old name", () => {
   const instants = [NOW, NOW + 182 * DAY]
   const offsets = (name: string) => instants.map((instant) => zoneNamed(name).spanAt(instant).offset)
 
-  const different = [...TODAY].filter(([old, today]) => `${offsets(old)}` !== `${offsets(today)}`)
+  const different = [...CURRENT_NAMES].filter(([old, today]) => `${offsets(old)}` !== `${offsets(today)}`)
 
   expect(different).toEqual([])
 })
 
-test("at the door, times are dates or text", () => {
+test("the public function `lint` accepts times as Date or text", () => {
   const cron = parseCron("@daily")
 
   const lints = lint(cron, { now: new Date(NOW), until: "2026-01-20T00:00:00Z" })

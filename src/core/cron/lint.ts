@@ -7,13 +7,13 @@ import { lintSteps } from "./lint-steps.ts"
 import { lintFarAway, lintFrequency } from "./lint-when.ts"
 import { lintZone } from "./lint-zone.ts"
 
-/** One thing about an expression, or the schedule around it, that may not be what its author meant. */
+/** One property of an expression, or of its schedule, that its author may not have intended. */
 export interface Lint {
   readonly code: LintCode
   readonly severity: "error" | "warn" | "info"
-  /** What will happen, with the values, in the zone of the schedule. */
+  /** What will happen, with the values, in the schedule's time zone. */
   readonly message: string
-  /** Only where it needs no thought: what to set which option to. */
+  /** An option and its new value. Only if the change is safe without further thought. */
   readonly fix?: Fix
 }
 
@@ -24,22 +24,23 @@ export interface Fix {
   readonly value: string
 }
 
-/** What an expression can't know about itself. A lint whose fact isn't given isn't made. */
+/** Facts that are not in the expression. A lint is made only if its fact is given. */
 export interface LintFacts {
-  /** L06: other schedules that start in the same minute, and a minute of the hour in which few do. */
+  /** L06: how many other schedules start in the same minute, and a minute of the hour in which few start. */
   readonly sameMinute?: { readonly others: number; readonly freeMinute?: number }
-  /** L07: how long its runs take, and what happens to an occurrence that comes before the last run is done. */
+  /** L07: how long its runs take, and the schedule's overlap policy. */
   readonly duration?: {
     readonly p50Ms?: number
     readonly p95Ms: number
     readonly overlap: "skip" | "queue" | "replace" | "allow"
   }
-  /** L11 */
+  /** L11: when the schedule ends. */
   readonly until?: Instant
+  /** L11: how many more runs the schedule may make. */
   readonly runsLeft?: number
 }
 
-/** All that is odd, by code. `now` decides which dates are next: nothing here reads a clock. */
+/** All lints, sorted by code. Dates in messages are the next ones after `now`: nothing here reads a clock. */
 export function lintCron(cron: Cron, now: Instant, facts: LintFacts = {}): Lint[] {
   const ofExpression =
     cron.kind === "interval"

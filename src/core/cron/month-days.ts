@@ -1,27 +1,27 @@
 import type { CalendarCron } from "./cron.ts"
 import type { Item } from "./field.ts"
 
-/** The shape of a month, which is all that day rules can see: how long it is and the weekday it begins with. */
+/** All that day rules depend on: the length of a month and the weekday it begins with. */
 export interface MonthShape {
   readonly length: number
   /** 0 is Sunday. */
   readonly firstWeekday: number
 }
 
-/** The days of such a month that the expression allows: bit d is day d. */
+/** The days that the expression allows in a month of this length and first weekday: bit d is day d. */
 export function daysIn(cron: CalendarCron, length: number, firstWeekday: number): number {
   const inMonth = (2 << length) - 2
-  const { dayOfMonth, dayOfWeek, ladders } = cron
+  const { dayOfMonth, dayOfWeek, lookups } = cron
   if (dayOfWeek.isAny && dayOfMonth.isAny) return inMonth
   const shape = { length, firstWeekday }
-  const byDate = dayOfMonth.isAny ? inMonth : ladders.daysOfMonth | specialDays(dayOfMonth.items, shape)
+  const byDate = dayOfMonth.isAny ? inMonth : lookups.daysOfMonth | specialDays(dayOfMonth.items, shape)
   if (dayOfWeek.isAny) return byDate & inMonth
-  const byWeekday = ladders.daysByFirstWeekday[firstWeekday]! | specialDays(dayOfWeek.items, shape)
+  const byWeekday = lookups.daysByFirstWeekday[firstWeekday]! | specialDays(dayOfWeek.items, shape)
   if (dayOfMonth.isAny) return byWeekday & inMonth
   return (cron.dayMatch === "both" ? byDate & byWeekday : byDate | byWeekday) & inMonth
 }
 
-/** Spreads allowed weekdays over a month, once for each weekday it may begin with. */
+/** The days of a month with an allowed weekday, as bits, for each weekday that the month may begin with. */
 export function weekdaysByFirst(weekdays: readonly number[]): readonly number[] {
   return [0, 1, 2, 3, 4, 5, 6].map((firstWeekday) => {
     let bits = 0
@@ -41,7 +41,7 @@ function specialDays(items: readonly Item[], month: MonthShape): number {
   return bits
 }
 
-/** The day an `L`, `W` or `#` means in this month, or null if the month has none (a fifth Friday, a 31W in June). */
+/** The day that an `L`, `W` or `#` means in this month, or null if the month has none (a fifth Friday, a 31W in June). */
 function specialDay(item: Item, month: MonthShape): number | null {
   switch (item.kind) {
     case "last": {
@@ -52,9 +52,9 @@ function specialDay(item: Item, month: MonthShape): number | null {
     case "nearestWeekday":
       return item.day > month.length ? null : nearestWeekday(item.day, month)
     case "nthWeekday": {
-      const firstSuch = 1 + ((item.weekday - month.firstWeekday + 7) % 7)
-      if (item.nth === null) return firstSuch + 7 * Math.floor((month.length - firstSuch) / 7)
-      const day = firstSuch + 7 * (item.nth - 1)
+      const firstMatch = 1 + ((item.weekday - month.firstWeekday + 7) % 7)
+      if (item.nth === null) return firstMatch + 7 * Math.floor((month.length - firstMatch) / 7)
+      const day = firstMatch + 7 * (item.nth - 1)
       return day > month.length ? null : day
     }
     default:
@@ -62,7 +62,7 @@ function specialDay(item: Item, month: MonthShape): number | null {
   }
 }
 
-/** Never leaves the month: the 1st on a Saturday becomes Monday the 3rd, the last on a Sunday the Friday before. */
+/** Stays within the month: if the 1st is a Saturday, Monday the 3rd; if the last day is a Sunday, the Friday before. */
 function nearestWeekday(day: number, month: MonthShape): number {
   const weekday = (month.firstWeekday + day - 1) % 7
   if (weekday === 6) return day > 1 ? day - 1 : day + 2

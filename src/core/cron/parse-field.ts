@@ -2,12 +2,12 @@ import { BelfryError, type ErrorCode } from "../errors.ts"
 import { hashText } from "../hash.ts"
 import type { Field, FieldSpec, Item } from "./field.ts"
 
-/** A field as it stands in the expression, with all an error needs to point at it. */
+/** A field of the expression, with the position that an error message needs. */
 export interface FieldText {
   readonly spec: FieldSpec
   readonly text: string
   readonly position: number
-  /** Counted from 1, as people count. */
+  /** The field's number in the expression, counted from 1. */
   readonly number: number
   readonly expression: string
   readonly seed: string
@@ -84,7 +84,7 @@ function weekdaySpecial(part: Part): Item | null {
   return last ? { kind: "nthWeekday", weekday: parseValue(part, last[1]!) % 7, nth: null } : null
 }
 
-/** `H`, `H/15`, `H(0-29)`, `H(0-29)/10`: a value, or the start of a step, chosen by the seed. */
+/** `H`, `H/15`, `H(0-29)`, `H(0-29)/10`: the seed chooses a value, or the start of a step. */
 function hashed(part: Part): Item | null {
   const match = /^H(?:\((\w{1,9})-(\w{1,9})\))?(?:\/(\d{1,9}))?$/i.exec(part.text)
   if (!match) return null
@@ -98,7 +98,7 @@ function hashed(part: Part): Item | null {
     : { kind: "range", from: start, to, step, isOpen: false }
 }
 
-/** Days stop at 28, which every month has, and weekdays at 6, so that Sunday isn't twice as likely. */
+/** Days end at 28, which every month has, and weekdays at 6, so that Sunday (0 and 7) isn't twice as likely. */
 function hashRange(spec: FieldSpec): [number, number] {
   if (spec.name === "dayOfMonth") return [1, 28]
   return [spec.min, lastOf(spec)]
@@ -124,7 +124,7 @@ function rangeOrValue(part: Part): Item {
     : { kind: "range", from: value, to: Math.max(value, lastOf(spec)), step, isOpen: true }
 }
 
-/** Where counting by steps ends: on Saturday among the weekdays, or Sunday would come as 0 and again as 7. */
+/** The last value of a step. For weekdays it is Saturday, because Sunday would otherwise match as 0 and again as 7. */
 function lastOf(spec: FieldSpec): number {
   return spec.name === "dayOfWeek" ? 6 : spec.max
 }
@@ -132,14 +132,14 @@ function lastOf(spec: FieldSpec): number {
 function parseRange(part: Part, fromText: string, toText: string): [number, number] {
   const from = parseValue(part, fromText)
   let to = parseValue(part, toText)
-  // FRI-SUN ends on the Sunday after Friday, which is 7.
+  // FRI-SUN ends on the Sunday after that Friday, which is 7.
   if (from > 0 && toText.toUpperCase() === "SUN") to = 7
   if (from > to)
-    throw syntaxError(part, `runs backwards: ${from} is after ${to}. Write two ranges with a comma between`)
+    throw syntaxError(part, `is reversed: ${from} is after ${to}. Write two ranges with a comma between them`)
   return [from, to]
 }
 
-/** A step longer than the field leaves its first value, as cron has always read it; lint L01 says that it is no interval. */
+/** A step longer than the field matches only the first value, as in other crons. Lint L01 warns that it is no interval. */
 function parseStep(part: Part, text: string): number {
   if (!/^\d+$/.test(text)) throw syntaxError(part, "has a step that isn't a number")
   const step = Number(text)
@@ -158,12 +158,12 @@ const STEP_MAX = 9_999
 function parseValue(part: Part, text: string): number {
   const { spec } = part.field
   if (/^\d+$/.test(text)) return inRange(part, text, spec.min, spec.max)
-  // Only ASCII letters fold: a long s is an "S" to `toUpperCase`.
+  // Only ASCII letters are accepted: `toUpperCase` turns the long s (U+017F) into "S".
   const index = /^[a-z]{3}$/i.test(text) ? spec.names.indexOf(text.toUpperCase()) : -1
   if (index >= 0) return spec.min + index
   const names =
     spec.names.length > 0 ? ` or a name ${spec.names[0]}-${spec.names[spec.names.length - 1]}` : ""
-  throw syntaxError(part, `is not understood: expected ${spec.min}-${spec.max}${names}`)
+  throw syntaxError(part, `is not valid: expected ${spec.min}-${spec.max}${names}`)
 }
 
 function inRange(part: Part, text: string, min: number, max: number): number {

@@ -28,21 +28,21 @@ test.each([
   ],
   [
     "0 22-2 * * *",
-    'Hour "22-2" runs backwards: 22 is after 2. Write two ranges with a comma between, in "0 22-2 * * *" (field 2, position 2).',
+    'Hour "22-2" is reversed: 22 is after 2. Write two ranges with a comma between them, in "0 22-2 * * *" (field 2, position 2).',
   ],
-  ["x 0 0 * * *", 'Second "x" is not understood: expected 0-59, in "x 0 0 * * *" (field 1, position 0).'],
-  ["0 x * * *", 'Hour "x" is not understood: expected 0-23, in "0 x * * *" (field 2, position 2).'],
-  ["0 0 x * *", 'Day of month "x" is not understood: expected 1-31, in "0 0 x * *" (field 3, position 4).'],
-  ["x * * * *", 'Minute "x" is not understood: expected 0-59, in "x * * * *" (field 1, position 0).'],
+  ["x 0 0 * * *", 'Second "x" is not valid: expected 0-59, in "x 0 0 * * *" (field 1, position 0).'],
+  ["0 x * * *", 'Hour "x" is not valid: expected 0-23, in "0 x * * *" (field 2, position 2).'],
+  ["0 0 x * *", 'Day of month "x" is not valid: expected 1-31, in "0 0 x * *" (field 3, position 4).'],
+  ["x * * * *", 'Minute "x" is not valid: expected 0-59, in "x * * * *" (field 1, position 0).'],
   [
     "0 0 1 x *",
-    'Month "x" is not understood: expected 1-12 or a name JAN-DEC, in "0 0 1 x *" (field 4, position 6).',
+    'Month "x" is not valid: expected 1-12 or a name JAN-DEC, in "0 0 1 x *" (field 4, position 6).',
   ],
   ["* *", '"* *" has 2 fields; expected 5 (minute hour day month weekday), or 6 with seconds first.'],
   ["*", '"*" has 1 field; expected 5 (minute hour day month weekday), or 6 with seconds first.'],
   [
     "@reboot",
-    '"@reboot" is not a descriptor. Known are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every.',
+    '"@reboot" is not a descriptor. Known descriptors: @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every.',
   ],
   ["@every 999ms", '"@every 999ms" is shorter than a second.'],
   [
@@ -51,21 +51,18 @@ test.each([
   ],
   ["0 0 30 2 *", '"0 0 30 2 *" never matches: no month of "2" has a day "30".'],
   ["0 0 8 * +MON#1", '"0 0 8 * +MON#1" never matches: no month of "*" has a day "8" that is also "MON#1".'],
-  ["x".repeat(257), `"${"x".repeat(40)}…" has 257 characters; at most 256 are read.`],
+  ["x".repeat(257), `"${"x".repeat(40)}…" has 257 characters; at most 256 are allowed.`],
   [5 as unknown as string, '"5" is not text.'],
   [
     `*/${"9".repeat(30)} * * * *`,
     `Minute "*/${"9".repeat(30)}" has a step of ${"9".repeat(20)}, which is out of range 1-9999, ` +
       `in "*/${"9".repeat(30)} * * * *" (field 1, position 0).`,
   ],
-])(
-  "%j is refused with the field, the value, what may stand there and the position",
-  (expression, message) => {
-    assert.equal(refusalOf(expression).message, message)
-  },
-)
+])("%j is refused with the field, the value, the allowed values and the position", (expression, message) => {
+  assert.equal(refusalOf(expression).message, message)
+})
 
-test("the details of an error tell programs the same", () => {
+test("the details of an error have the field, the value, the limits and the position", () => {
   assert.deepEqual(refusalOf("0 25 * * *").details, {
     ...{ field: "hour", value: "25", min: 0, max: 23, position: 2 },
     expression: "0 25 * * *",

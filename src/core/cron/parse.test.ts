@@ -9,7 +9,7 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
   [
     ["a value", "5 * * * *", "minute", [5]],
     ["leading zeros", "05 007 * * *", "hour", [7]],
-    ["a list, in any order and with doubles", "30,10,10,20 * * * *", "minute", [10, 20, 30]],
+    ["a list in any order with duplicates", "30,10,10,20 * * * *", "minute", [10, 20, 30]],
     ["a range", "10-13 * * * *", "minute", [10, 11, 12, 13]],
     ["a range of one", "10-10 * * * *", "minute", [10]],
     ["a stepped range", "10-20/4 * * * *", "minute", [10, 14, 18]],
@@ -21,8 +21,8 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["a start and a step to the last month", "0 0 1 3/4 *", "month", [3, 7, 11]],
     ["ranges, steps and values together", "1,5-7,50/5 * * * *", "minute", [1, 5, 6, 7, 50, 55]],
     ["a star inside a list", "0 0 1 3,* *", "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
-    ["seconds, when there are six fields", "*/15 0 0 * * *", "second", [0, 15, 30, 45]],
-    ["no seconds, when there are five", "* * * * *", "second", [0]],
+    ["seconds, as the first of six fields", "*/15 0 0 * * *", "second", [0, 15, 30, 45]],
+    ["second 0, when there are five fields", "* * * * *", "second", [0]],
     ["the last hour", "0 23 * * *", "hour", [23]],
     ["names of months in any case", "0 0 1 jan,Jun,DEC *", "month", [1, 6, 12]],
     ["all months by name", `0 0 1 ${MONTHS} *`, "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
@@ -38,21 +38,21 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["a range of names up to Sunday", "0 0 * * FRI-SUN", "dayOfWeek", [0, 5, 6]],
     ["a stepped range of names up to Sunday", "0 0 * * mon-sun/2", "dayOfWeek", [0, 1, 3, 5]],
     ["Sunday to Sunday", "0 0 * * SUN-SUN", "dayOfWeek", [0]],
-    ["all the week, twice Sunday", "0 0 * * 0-7", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
+    ["the whole week with Sunday twice", "0 0 * * 0-7", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
     ["every other weekday, Sunday counted once", "0 0 * * */2", "dayOfWeek", [0, 2, 4, 6]],
     ["a start and a step, to Saturday", "0 0 * * 1/2", "dayOfWeek", [1, 3, 5]],
     ["a step from Sunday as 7", "0 0 * * 7/2", "dayOfWeek", [0]],
     ["a step longer than the field", "*/90 * * * *", "minute", [0]],
     ["the longest step", "*/9999 * * * *", "minute", [0]],
-    ["a step longer than what is left", "50/30 * * * *", "minute", [50]],
-    ["a whole week as step", "0 0 * * */7", "dayOfWeek", [0]],
+    ["a step beyond the end of the field", "50/30 * * * *", "minute", [50]],
+    ["a step of a whole week", "0 0 * * */7", "dayOfWeek", [0]],
     ["a question mark in a day field", "0 0 ? * 1", "dayOfWeek", [1]],
     ["tabs and line ends between fields", " 1\t2\r\n3  4 *  ", "month", [4]],
     ["a plus before the weekday", "0 0 1 * +MON", "dayOfWeek", [1]],
   ]
 
 for (const [title, expression, field, values] of VALUES) {
-  test(`${title}: ${JSON.stringify(expression)}`, () => {
+  test(`the field ${field} accepts ${title}: ${JSON.stringify(expression)}`, () => {
     assert.deepEqual(calendar(expression)[field].values, values)
   })
 }
@@ -66,7 +66,7 @@ test.each<[string, Item]>([
   ["L-3W", { kind: "last", daysBefore: 3, nearestWeekday: true }],
   ["15W", { kind: "nearestWeekday", day: 15 }],
   ["1w", { kind: "nearestWeekday", day: 1 }],
-])("%s is a day of the month", (text, item) => {
+])("%s is parsed as a day of the month", (text, item) => {
   assert.deepEqual(calendar(`0 0 ${text} * *`).dayOfMonth.items[0], item)
 })
 
@@ -79,7 +79,7 @@ test.each<[string, Item]>([
   ["FRIL", { kind: "nthWeekday", weekday: 5, nth: null }],
   ["7L", { kind: "nthWeekday", weekday: 0, nth: null }],
   ["MON#L", { kind: "nthWeekday", weekday: 1, nth: null }],
-])("%s is a weekday of the month", (text, item) => {
+])("%s is parsed as a weekday of the month", (text, item) => {
   assert.deepEqual(calendar(`0 0 * * ${text}`).dayOfWeek.items[0], item)
 })
 
@@ -88,11 +88,11 @@ test.each<[string, Item]>([
   ["5/20", { kind: "range", from: 5, to: 59, step: 20, isOpen: true }],
   ["5-45/20", { kind: "range", from: 5, to: 45, step: 20, isOpen: false }],
   ["H(5-5)/20", { kind: "range", from: 5, to: 5, step: 20, isOpen: false }],
-])("%s: steps are open if only the end of the field ends them", (text, item) => {
+])("%s is open if only the end of the field ends its steps", (text, item) => {
   assert.deepEqual(calendar(`${text} * * * *`).minute.items, [item])
 })
 
-test("special days stand in lists beside plain ones", () => {
+test("a list may contain special days and plain days", () => {
   const cron = calendar("0 0 1,15W,L * 2,FRI#3")
 
   assert.deepEqual(
@@ -112,7 +112,7 @@ test.each([
   ["@yearly", "0 0 1 1 *"],
   ["@annually", "0 0 1 1 *"],
   [" @DAILY ", "0 0 * * *"],
-])("%s stands for %s", (descriptor, meant) => {
+])("the descriptor %s stands for %s", (descriptor, meant) => {
   const { expression, ...rest } = calendar(descriptor)
 
   assert.equal(expression, descriptor)
@@ -124,7 +124,7 @@ test.each([
   ["@every 1h30m", 5_400_000],
   ["@every PT15M", 900_000],
   ["@EVERY 1s", 1_000],
-])("%s is an interval", (expression, everyMs) => {
+])("%s is parsed as an interval", (expression, everyMs) => {
   assert.deepEqual(parseCron(expression), { kind: "interval", expression, everyMs, anchor: null })
   assert.deepInclude(parseCron(expression, { anchor: 5 }), { anchor: 5 })
 })
@@ -141,12 +141,9 @@ test.each([
   ["0 * * * *", false],
   ["0 */2 * * *", false],
   ["0 0 * * * *", false],
-])(
-  "%s: a job is at fixed times if neither its minute nor its hour begins with a star: %s",
-  (text, isFixedTime) => {
-    assert.equal(calendar(text).isFixedTime, isFixedTime)
-  },
-)
+])("%s has fixed times if neither its minute nor its hour begins with a star: %s", (text, isFixedTime) => {
+  assert.equal(calendar(text).isFixedTime, isFixedTime)
+})
 
 test.each([
   ["0 0 * * *", true, true],
@@ -154,23 +151,23 @@ test.each([
   ["0 0 */1 * *", false, true],
   ["0 0 1-31 * *", false, true],
   ["0 0 *,1 * 0-7", false, false],
-])("%s: only a bare star or question mark leaves a day field unset", (text, anyDay, anyWeekday) => {
+])("in %s only a bare star or question mark leaves a day field unset", (text, anyDay, anyWeekday) => {
   const cron = calendar(text)
 
   assert.deepEqual([cron.dayOfMonth.isAny, cron.dayOfWeek.isAny], [anyDay, anyWeekday])
 })
 
-test("five fields mean the second 0, as if it had been written", () => {
+test("an expression of five fields has second 0", () => {
   assert.deepEqual(calendar("5 * * * *").second, calendar("0 5 * * * *").second)
 })
 
-test("both day fields must match if the option or a plus says so, otherwise either", () => {
+test("dayMatch is both with the option or a plus sign, and either by default", () => {
   assert.equal(calendar("0 0 13 * FRI").dayMatch, "either")
   assert.equal(calendar("0 0 13 * +FRI").dayMatch, "both")
   assert.equal(calendar("0 0 13 * FRI", { dayMatch: "both" }).dayMatch, "both")
 })
 
-test("H is chosen by the seed, always the same and within the field", () => {
+test("the seed chooses the value of H, always the same and within the field", () => {
   const chosen = Array.from({ length: 1_000 }, (_, seed) =>
     calendar("H H(9-16) H H H", { seed: `schedule-${seed}` }),
   )
@@ -186,7 +183,7 @@ test("H is chosen by the seed, always the same and within the field", () => {
   assert.deepEqual(calendar("H H H H H"), calendar("H H H H H", { seed: "" }))
 })
 
-test("H with a step longer than its range is one value of that range, any of them", () => {
+test("H with a step longer than its range is one value of that range", () => {
   const chosen = upTo(0, 49).map(
     (seed) => calendar("H(30-34)/50 * * * *", { seed: String(seed) }).minute.values,
   )
@@ -195,7 +192,7 @@ test("H with a step longer than its range is one value of that range, any of the
   assert.isTrue(chosen.every((values) => values.length === 1))
 })
 
-test("H with a step begins at a place chosen by the seed and goes on in steps", () => {
+test("H with a step begins at a value chosen by the seed and continues in steps", () => {
   for (let seed = 0; seed < 50; seed++) {
     const { values } = calendar("H/15 * * * *", { seed: String(seed) }).minute
     assert.isBelow(values[0]!, 15)

@@ -5,13 +5,13 @@ import { shown } from "../shown.ts"
 import { zoneNamed } from "../zone.ts"
 import type { CalendarCron, Cron, CronOptions, DstPolicy } from "./cron.ts"
 import { FIELDS, type Field } from "./field.ts"
-import { laddersOf } from "./ladder.ts"
+import { lookupsOf } from "./field-lookup.ts"
 import { daysIn } from "./month-days.ts"
 import { parseField } from "./parse-field.ts"
 
 export const DEFAULT_DST: DstPolicy = { gap: "after", overlap: "first" }
 
-/** Long enough for any list a person writes, short enough that no expression costs more than microseconds. */
+/** Long enough for any list that a person writes. Short enough that parsing takes only microseconds. */
 export const EXPRESSION_MAX = 256
 
 const DESCRIPTORS: Readonly<Record<string, string>> = {
@@ -24,23 +24,23 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *",
 }
 
-/** Reads an expression, or says what is wrong with it and where. An expression that can never match is refused. */
+/** Parses an expression. Errors name the problem and its position. An expression that can never match is refused. */
 export function parseCron(expression: string, options: CronOptions = {}): Cron {
   if (typeof expression !== "string") throw syntaxError(shown(expression), "is not text")
   if (expression.length > EXPRESSION_MAX) {
     throw syntaxError(
       `${expression.slice(0, 40)}…`,
-      `has ${expression.length} characters; at most ${EXPRESSION_MAX} are read`,
+      `has ${expression.length} characters; at most ${EXPRESSION_MAX} are allowed`,
     )
   }
   const trimmed = expression.trim()
   if (/^@every(\s|$)/i.test(trimmed)) return parseEvery(expression, trimmed, options)
   if (!trimmed.startsWith("@")) return parseCalendar(expression, expression, options)
-  // Only ASCII letters fold: the Kelvin sign is a "k" to `toLowerCase`.
-  const meant = /^@[a-z]+$/i.test(trimmed) ? DESCRIPTORS[trimmed.toLowerCase()] : undefined
-  if (meant !== undefined) return parseCalendar(meant, expression, options)
+  // Only ASCII letters are accepted: `toLowerCase` turns the Kelvin sign (U+212A) into "k".
+  const fields = /^@[a-z]+$/i.test(trimmed) ? DESCRIPTORS[trimmed.toLowerCase()] : undefined
+  if (fields !== undefined) return parseCalendar(fields, expression, options)
   const known = `${Object.keys(DESCRIPTORS).join(", ")} and @every`
-  throw syntaxError(expression, `is not a descriptor. Known are ${known}`)
+  throw syntaxError(expression, `is not a descriptor. Known descriptors: ${known}`)
 }
 
 function parseEvery(expression: string, trimmed: string, options: CronOptions): Cron {
@@ -79,7 +79,7 @@ function parseCalendar(text: string, expression: string, options: CronOptions): 
   return cron
 }
 
-/** `+` before the weekday asks for both day fields to match; it belongs to neither. */
+/** A `+` before the weekday means that both day fields must match. It is not part of the field's text. */
 function withoutPlus(text: string, position: number, isWeekday: boolean): { text: string; position: number } {
   return isWeekday && text.startsWith("+")
     ? { text: text.slice(1), position: position + 1 }
@@ -110,14 +110,17 @@ function assemble(
     hasSeconds: about.hasSeconds,
     isFixedTime: !minute.text.startsWith("*") && !hour.text.startsWith("*"),
     ...named,
-    ladders: laddersOf(named),
+    lookups: lookupsOf(named),
   }
 }
 
-/** Both of February's: the last day is a fourth Friday (`L 2 +FRI#4`) only when there is no 29th. */
+/** February has both lengths: its last day is a fourth Friday (`L 2 +FRI#4`) only without a 29th. */
 const LENGTHS = [[31], [28, 29], [31], [30], [31], [30], [31], [31], [30], [31], [30], [31]]
 
-/** Every month begins with every weekday once in 400 years, in leap years too: if no shape fits, no year ever will. */
+/**
+ * In 400 years every month begins with every weekday, in leap years too. If no combination of length and first weekday
+ * has a matching day, no year has one.
+ */
 function canMatch(cron: CalendarCron): boolean {
   return cron.month.values.some((month) =>
     LENGTHS[month - 1]!.some((length) =>

@@ -23,7 +23,7 @@ const ZONES = [
   "Antarctica/Troll",
 ]
 
-/** What holds for every expression, zone and instant. */
+/** Declares a property of every expression, zone and instant. */
 function holds<Values extends [unknown, ...unknown[]]>(
   title: string,
   numRuns: number,
@@ -33,7 +33,7 @@ function holds<Values extends [unknown, ...unknown[]]>(
 }
 
 holds(
-  "the next is strictly after, the previous strictly before",
+  "the next occurrence is strictly after the instant, and the previous one strictly before it",
   2_000,
   fc.property(anyCron(), anyInstant(), (cron, instant) => {
     const next = nextOccurrence(cron, instant)
@@ -44,7 +44,7 @@ holds(
 )
 
 holds(
-  "between an instant and its next there is nothing: looking back from the next finds nothing after the instant",
+  "there is no occurrence between an instant and its next occurrence",
   2_000,
   fc.property(anyCron(), anyInstant(), (cron, instant) => {
     const next = nextOccurrence(cron, instant)
@@ -56,7 +56,7 @@ holds(
 )
 
 holds(
-  "between an instant and its previous there is nothing",
+  "there is no occurrence between an instant and its previous occurrence",
   2_000,
   fc.property(anyCron(), anyInstant(), (cron, instant) => {
     const previous = previousOccurrence(cron, instant)
@@ -68,7 +68,7 @@ holds(
 )
 
 holds(
-  "a later instant never has an earlier next",
+  "a later instant never has an earlier next occurrence",
   2_000,
   fc.property(
     anyCron(),
@@ -83,7 +83,7 @@ holds(
 )
 
 holds(
-  "occurrences around a clock change are those a minute-by-minute look at the clock on the wall finds",
+  "occurrences around a clock change equal the matches found by reading the wall clock every minute",
   1_500,
   fc.property(naiveJob(), clockChange(), policy(), (job, [timezone, change], dst) => {
     const cron = parseCron(job.expression, { timezone, dst }) as CalendarCron
@@ -182,9 +182,9 @@ function clockChange(): fc.Arbitrary<[timezone: string, change: Instant]> {
     .map(([timezone, change]) => [timezone!, Date.parse(change!)])
 }
 
-// The naive way: look at the clock on the wall once a minute
+// The naive search: read the wall clock once a minute
 
-/** A job with its own idea of what it matches: sets of numbers, not what the parser made of the text. */
+/** A job that matches by its own sets of numbers, independent of the parser. */
 interface NaiveJob {
   readonly expression: string
   readonly isFixedTime: boolean
@@ -215,7 +215,7 @@ function numbers(max: number): fc.Arbitrary<Numbers> {
 function naiveJob(): fc.Arbitrary<NaiveJob> {
   const day = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.integer({ min: 1, max: 31 }))
   const weekday = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.integer({ min: 0, max: 6 }))
-  // Changes happen at night: hours there are worth more.
+  // Clocks change at night, so night hours are chosen more often.
   const hour = fc.oneof(numbers(23), numbers(4))
   return fc.tuple(numbers(59), hour, day, weekday).map(([minutes, hours, dayOfMonth, dayOfWeek]) => ({
     expression: `${minutes.text} ${hours.text} ${dayOfMonth ?? "*"} * ${dayOfWeek ?? "*"}`,
@@ -254,16 +254,16 @@ function naiveOccurrences(
   return found
 }
 
-/** What the clock on the wall shows each minute from `start` on, and at which minute it shows a time for the last time. */
+/** The wall time of each minute from `start` on, and the index of the last minute that shows each wall time. */
 interface Clock {
   readonly start: Instant
   readonly walls: readonly number[]
-  /** The calendar days that it shows at all. */
+  /** The calendar days that the clock shows at all. */
   readonly days: ReadonlySet<number>
   readonly lastShown: ReadonlyMap<number, number>
 }
 
-/** Read from `Intl` in another way than the engine does. */
+/** Read from `Intl`, by another method than that of the engine. */
 function clockAround(timezone: string, change: Instant): Clock {
   const known = clocks.get(`${timezone} ${change}`)
   if (known) return known
@@ -272,7 +272,7 @@ function clockAround(timezone: string, change: Instant): Clock {
     dateStyle: "short",
     timeStyle: "medium",
   })
-  // A day more than is asked about on both sides shows what was seen before, and what will be seen again.
+  // One more day on both sides shows which wall times were seen before and which are seen again.
   const start = change - 61 * HOUR
   const walls: number[] = []
   for (let at = start; at < change + 61 * HOUR; at += MINUTE) {

@@ -3,7 +3,7 @@ import { isDayLeftOut, type Span } from "../zone.ts"
 import type { CalendarCron, Cron, IntervalCron } from "./cron.ts"
 import { wallAtOrAfter, wallAtOrBefore } from "./wall.ts"
 
-/** The first instant strictly after `after` at which the expression fires; null if none is left before year 10000. */
+/** The first instant strictly after `after` at which the expression fires, or null if there is none before year 10000. */
 export function nextOccurrence(cron: Cron, after: Instant): Instant | null {
   return cron.kind === "interval" ? nextInterval(cron, after) : nextOnCalendar(cron, after)
 }
@@ -13,24 +13,24 @@ export function previousOccurrence(cron: Cron, before: Instant): Instant | null 
   return cron.kind === "interval" ? previousInterval(cron, before) : previousOnCalendar(cron, before)
 }
 
-/** A wall time farther away than this is looked up directly instead of walking there span by span. */
+/** If the next wall time is farther away than this, the search jumps there instead of walking span by span. */
 const FAR = 3 * DAY
 
 /**
- * Walks the zone's spans. In each, the wall clock runs evenly, so one search on the wall clock answers; what is special
- * about clock changes is only which part of the span counts for a job at fixed times:
+ * Walks the zone's spans. Within a span the wall clock runs evenly, so one search on the wall clock is enough. For a
+ * fixed-time job, the DST policy decides which part of the span is searched:
  *
- * - `first`: not the wall times shown before (from `seenUntil` on);
- * - `second`: not those that will be shown again (up to `repeatsFrom`);
- * - a gap before the span: if it swallowed a match, the span's first instant stands in for it. A match on a day that the
- *   zone left out altogether has none.
+ * - overlap `first`: from `seenUntil`, to leave out wall times that an earlier span has shown;
+ * - overlap `second`: up to `repeatsFrom`, to leave out wall times that a later span will show again;
+ * - gap `after`: if the gap before the span contains a match, the span's first instant replaces it. A match on a day that
+ *   the zone left out entirely is not replaced.
  */
 function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
   const { zone, isFixedTime, dst } = cron
   const from = Math.max(Math.floor(after / SECOND) * SECOND + SECOND, EARLIEST)
   let span = zone.spanAt(from)
   while (true) {
-    if (isFixedTime && dst.gap === "after" && span.from >= from && swallowedMatch(cron, span) !== null)
+    if (isFixedTime && dst.gap === "after" && span.from >= from && matchInGap(cron, span) !== null)
       return span.from
 
     let start = Math.max(from, span.from) + span.offset
@@ -42,7 +42,7 @@ function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
     if (span.until > LATEST) return null
 
     const following = zone.spanAt(span.until)
-    // Nothing matches between `start` and `wall`: spans that show only that stretch needn't be looked at, nor built.
+    // Nothing matches between `start` and `wall`, so spans that lie entirely between them are neither read nor built.
     const showsNothingEarlier = following.from + following.offset >= start
     span =
       showsNothingEarlier && wall - FAR > following.until
@@ -62,7 +62,7 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
     if (isFixedTime && dst.overlap === "second") end = Math.min(end, span.repeatsFrom - SECOND)
     const wall = wallAtOrBefore(cron, end)
     if (wall >= start) return inYears(wall - span.offset)
-    if (isFixedTime && dst.gap === "after" && swallowedMatch(cron, span) !== null) return span.from
+    if (isFixedTime && dst.gap === "after" && matchInGap(cron, span) !== null) return span.from
     if (span.from <= EARLIEST) return null
 
     const preceding = zone.spanAt(span.from - SECOND)
@@ -74,8 +74,8 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
   }
 }
 
-/** The first matching wall time that the clock jumped over as this span began, on a day that exists in the zone. */
-export function swallowedMatch(cron: CalendarCron, span: Span): number | null {
+/** The first matching wall time in the gap before this span, on a day that exists in the zone. */
+export function matchInGap(cron: CalendarCron, span: Span): number | null {
   const firstWall = span.from + span.offset
   let wall = wallAtOrAfter(cron, span.seenUntil)
   while (isDayLeftOut(span, wall)) wall = wallAtOrAfter(cron, Math.floor(wall / DAY) * DAY + DAY)

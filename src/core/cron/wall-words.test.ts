@@ -2,7 +2,7 @@ import { assert, test } from "vitest"
 import { DAY } from "../instant.ts"
 import { dateWords, timeOfDayWords } from "./wall-words.ts"
 
-test("a date is told with its weekday and its month, each by three letters", () => {
+test("a date is written with three letters each of its weekday and its month", () => {
   const thursday = Date.UTC(2026, 0, 1)
 
   assert.deepEqual(
@@ -25,6 +25,6 @@ test.each([
   [Date.UTC(2026, 2, 29, 2, 30), "02:30"],
   [Date.UTC(2026, 2, 29, 2, 30, 15), "02:30:15"],
   [Date.UTC(1960, 2, 29, 23, 0), "23:00"],
-])("a time has its seconds only if there are any: %d is %s", (wall, words) => {
+])("a time is written with seconds only if they aren't 0: %d is %s", (wall, words) => {
   assert.equal(timeOfDayWords(wall), words)
 })

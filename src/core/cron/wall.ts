@@ -3,17 +3,17 @@ import type { CalendarCron } from "./cron.ts"
 import { daysIn } from "./month-days.ts"
 
 /**
- * The search on the wall clock, where no zone exists: the first (or last) matching wall time at or after (or before) a
- * given one. Days come as bits and times as ladder lookups, so the cost doesn't depend on how far away the answer is
- * within a month, and a month without a match costs one mask.
+ * The search on the wall clock, without time zones: the first matching wall time at or after a given one, or the last at or
+ * before it. Days are bits and times are ladder lookups, so within a month the cost doesn't depend on the distance, and a
+ * month without a match costs one mask.
  */
 
-/** At or after `from`, which is on a whole second; Infinity past year 9999. */
+/** `from` is on a whole second. Returns Infinity if there is no match up to year 9999. */
 export function wallAtOrAfter(cron: CalendarCron, from: number): number {
   const dayNumber = Math.floor(from / DAY)
   let { year, month, day } = civilOf(dayNumber)
-  const { ladders } = cron
-  if (ladders.month.atOrAfter[month] === month) {
+  const { lookups } = cron
+  if (lookups.month.atOrAfter[month] === month) {
     let days = monthDays(cron, year, month)
     if ((days >>> day) & 1) {
       const time = timeAtOrAfter(cron, from - dayNumber * DAY)
@@ -24,9 +24,9 @@ export function wallAtOrAfter(cron: CalendarCron, from: number): number {
   }
   day = 0
   while (from <= LATEST) {
-    month = ladders.month.atOrAfter[month + 1]!
+    month = lookups.month.atOrAfter[month + 1]!
     if (month < 0) {
-      month = ladders.month.first
+      month = lookups.month.first
       year++
       if (year > 9999) break
     }
@@ -36,12 +36,12 @@ export function wallAtOrAfter(cron: CalendarCron, from: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** At or before `from`, which is on a whole second; -Infinity before year 1. */
+/** `from` is on a whole second. Returns -Infinity if there is no match from year 1 on. */
 export function wallAtOrBefore(cron: CalendarCron, from: number): number {
   const dayNumber = Math.floor(from / DAY)
   let { year, month, day } = civilOf(dayNumber)
-  const { ladders } = cron
-  if (ladders.month.atOrAfter[month] === month) {
+  const { lookups } = cron
+  if (lookups.month.atOrAfter[month] === month) {
     let days = monthDays(cron, year, month)
     if ((days >>> day) & 1) {
       const time = timeAtOrBefore(cron, from - dayNumber * DAY)
@@ -52,9 +52,9 @@ export function wallAtOrBefore(cron: CalendarCron, from: number): number {
   }
   day = 0
   while (from >= EARLIEST) {
-    month = ladders.month.atOrBefore[month - 1]!
+    month = lookups.month.atOrBefore[month - 1]!
     if (month < 1) {
-      month = ladders.month.last
+      month = lookups.month.last
       year--
       if (year < 1) break
     }
@@ -64,48 +64,48 @@ export function wallAtOrBefore(cron: CalendarCron, from: number): number {
   return Number.NEGATIVE_INFINITY
 }
 
-function timeAtOrAfter({ ladders }: CalendarCron, time: number): number {
+function timeAtOrAfter({ lookups }: CalendarCron, time: number): number {
   const hour = Math.floor(time / HOUR)
   const minute = Math.floor(time / MINUTE) % 60
   const second = Math.floor(time / SECOND) % 60
 
-  const sameHour = ladders.hour.atOrAfter[hour]
+  const sameHour = lookups.hour.atOrAfter[hour]
   if (sameHour === hour) {
-    const sameMinute = ladders.minute.atOrAfter[minute]!
+    const sameMinute = lookups.minute.atOrAfter[minute]!
     if (sameMinute === minute) {
-      const atSecond = ladders.second.atOrAfter[second]!
+      const atSecond = lookups.second.atOrAfter[second]!
       if (atSecond >= 0) return timeOf(hour, minute, atSecond)
     }
-    const atMinute = ladders.minute.atOrAfter[minute + 1]!
-    if (atMinute >= 0) return timeOf(hour, atMinute, ladders.second.first)
+    const atMinute = lookups.minute.atOrAfter[minute + 1]!
+    if (atMinute >= 0) return timeOf(hour, atMinute, lookups.second.first)
   }
-  const atHour = ladders.hour.atOrAfter[hour + 1]!
-  return atHour < 0 ? -1 : timeOf(atHour, ladders.minute.first, ladders.second.first)
+  const atHour = lookups.hour.atOrAfter[hour + 1]!
+  return atHour < 0 ? -1 : timeOf(atHour, lookups.minute.first, lookups.second.first)
 }
 
-function timeAtOrBefore({ ladders }: CalendarCron, time: number): number {
+function timeAtOrBefore({ lookups }: CalendarCron, time: number): number {
   const hour = Math.floor(time / HOUR)
   const minute = Math.floor(time / MINUTE) % 60
   const second = Math.floor(time / SECOND) % 60
 
-  if (ladders.hour.atOrBefore[hour] === hour) {
-    if (ladders.minute.atOrBefore[minute] === minute) {
-      const atSecond = ladders.second.atOrBefore[second]!
+  if (lookups.hour.atOrBefore[hour] === hour) {
+    if (lookups.minute.atOrBefore[minute] === minute) {
+      const atSecond = lookups.second.atOrBefore[second]!
       if (atSecond >= 0) return timeOf(hour, minute, atSecond)
     }
-    const atMinute = minute === 0 ? -1 : ladders.minute.atOrBefore[minute - 1]!
-    if (atMinute >= 0) return timeOf(hour, atMinute, ladders.second.last)
+    const atMinute = minute === 0 ? -1 : lookups.minute.atOrBefore[minute - 1]!
+    if (atMinute >= 0) return timeOf(hour, atMinute, lookups.second.last)
   }
-  const atHour = hour === 0 ? -1 : ladders.hour.atOrBefore[hour - 1]!
-  return atHour < 0 ? -1 : timeOf(atHour, ladders.minute.last, ladders.second.last)
+  const atHour = hour === 0 ? -1 : lookups.hour.atOrBefore[hour - 1]!
+  return atHour < 0 ? -1 : timeOf(atHour, lookups.minute.last, lookups.second.last)
 }
 
-function firstTime({ ladders }: CalendarCron): number {
-  return timeOf(ladders.hour.first, ladders.minute.first, ladders.second.first)
+function firstTime({ lookups }: CalendarCron): number {
+  return timeOf(lookups.hour.first, lookups.minute.first, lookups.second.first)
 }
 
-function lastTime({ ladders }: CalendarCron): number {
-  return timeOf(ladders.hour.last, ladders.minute.last, ladders.second.last)
+function lastTime({ lookups }: CalendarCron): number {
+  return timeOf(lookups.hour.last, lookups.minute.last, lookups.second.last)
 }
 
 function timeOf(hour: number, minute: number, second: number): number {
@@ -133,7 +133,7 @@ function isLeap(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
-/** Days since 1970-01-01. Years are counted from March, so that the leap day is the last of its year. */
+/** Days since 1970-01-01. Years are counted from March, so that the leap day is the last day of its year. */
 function dayNumberOf(year: number, month: number, day: number): number {
   const shifted = month > 2 ? year : year - 1
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1

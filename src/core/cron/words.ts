@@ -1,4 +1,4 @@
-/** The pieces of English that sentences and lints are made of. */
+/** English phrases for descriptions and lints. */
 
 /** `a`, `a and b`, `a, b and c`. */
 export function joinWords(parts: readonly string[], conjunction: "and" | "or" = "and"): string {
@@ -6,11 +6,11 @@ export function joinWords(parts: readonly string[], conjunction: "and" | "or" = 
   return `${parts.slice(0, -1).join(", ")} ${conjunction} ${parts[parts.length - 1]}`
 }
 
-/** A list this long is still read; of a longer one people look at the beginning and the size. */
+/** Lists of up to 8 parts are written in full. Of a longer list the first 6 parts are written, and the number of the others. */
 const PARTS_MAX = 8
 const PARTS_SHOWN = 6
 
-/** Values in order, three or more neighbours as one range, the tail of a long list as its number. */
+/** Values in order. Three or more neighbours become a range; the end of a long list becomes a number: `and 12 more`. */
 export function listValues(values: readonly number[], nameOf: (value: number) => string = String): string {
   const parts = neighboursOf(values)
   if (parts.length <= PARTS_MAX) return joinWords(parts.map((part) => rangeWords(part, nameOf)))
@@ -19,7 +19,7 @@ export function listValues(values: readonly number[], nameOf: (value: number) =>
   return joinWords([...shown.map((part) => rangeWords(part, nameOf)), `${left} more`])
 }
 
-/** Splits sorted values into ranges of at least three neighbours, and single values. */
+/** Splits sorted values into ranges of at least three neighbours and single values. */
 export function neighboursOf(values: readonly number[]): readonly (readonly number[])[] {
   const runs: number[][] = []
   for (const value of values) {
@@ -53,7 +53,7 @@ const ORDINALS = [
   "tenth",
 ]
 
-/** `third` up to ten, then `11th`. */
+/** `third`; above ten `11th`. */
 export function ordinal(position: number): string {
   return ORDINALS[position - 1] ?? shortOrdinal(position)
 }
@@ -65,14 +65,14 @@ export function shortOrdinal(position: number): string {
   return `${position}${ending ?? "th"}`
 }
 
-/** `09:00`, or `09:00:30` where seconds matter. */
+/** `09:00`, or `09:00:30` with seconds. */
 export function clockWords(secondOfDay: number, withSeconds: boolean): string {
   const parts = [Math.floor(secondOfDay / 3600), Math.floor(secondOfDay / 60) % 60]
   if (withSeconds) parts.push(secondOfDay % 60)
   return parts.map((part) => String(part).padStart(2, "0")).join(":")
 }
 
-/** What all values are apart; null if they differ, or if there is only one value. */
+/** The distance between neighbouring values. Null if the distances differ or there is only one value. */
 export function stepOf(values: readonly number[]): number | null {
   if (values.length < 2) return null
   const step = values[1]! - values[0]!

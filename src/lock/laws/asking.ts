@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
 import { acquired, assertHeld, foundHeld, LONG_MS, type LockLaw, lawCase, SHORT_MS } from "./law.ts"
 
-/** Each a lock of its own. The two last but one look the same, and are written differently. */
+/** Each name is a lock of its own. The composed and the decomposed é look the same but are different characters. */
 const NAMES = [
   ...["invoices", "Invoices", "invoices ", " invoices", "invoices\n", "invoices%20", "invoices:1"],
   ...["{invoices}", "*", "'; drop table locks; --", "\\", "ß", "ss", "é", "e\u0301", "🔔"],
@@ -11,16 +11,16 @@ const NAMES = [
 export const EXACT: LockLaw = {
   number: 6,
   name: "Exact",
-  statement: "Names compare exactly: case, accents, spaces.",
+  statement: "Names compare exactly: case, accents and spaces count.",
   cases: [
-    lawCase("Names that differ in anything are different locks", async (locks) => {
+    lawCase("Names that differ in any character are different locks", async (locks) => {
       for (const [index, name] of NAMES.entries()) await acquired(locks, name, `t${index}`)
 
       for (const [index, name] of NAMES.entries()) {
         assert.equal(await locks.release(name, `t${index}`), true, JSON.stringify(name))
       }
     }),
-    lawCase("A name of 255 wide characters is a name, to its last one", async (locks) => {
+    lawCase("A name of 255 wide characters counts to its last character", async (locks) => {
       const [first, second] = [`${"語".repeat(254)}a`, `${"語".repeat(254)}b`]
 
       await acquired(locks, first, "first")
@@ -41,45 +41,45 @@ export const EXACT: LockLaw = {
 export const ONE_CLOCK: LockLaw = {
   number: 7,
   name: "One clock",
-  statement: "Time is the backend's, and `forMs` is what is left by it.",
+  statement: "The backend's clock counts, and `forMs` is the remaining time by that clock.",
   cases: [
-    lawCase("One who comes while it is held hears how long it is held still", async (locks, lab) => {
+    lawCase("A caller that finds the lock held gets the remaining time", async (locks, lab) => {
       await acquired(locks, "invoices", "first", LONG_MS)
       const before = await assertHeld(locks, "invoices")
 
       await lab.pass(SHORT_MS)
 
       const after = await assertHeld(await lab.openPeer(), "invoices")
-      assert.ok(before > LONG_MS / 2 && before <= LONG_MS, `${before} ms are left of ${LONG_MS}`)
+      assert.ok(before > LONG_MS / 2 && before <= LONG_MS, `${before} ms remain of ${LONG_MS}`)
       assert.ok(after <= before - SHORT_MS + ROUNDING_MS && after > 0, `then ${after} ms`)
     }),
-    lawCase("Who waits for as long as it was told finds it free", async (locks, lab) => {
+    lawCase("A caller that waits for the remaining time finds the lock free", async (locks, lab) => {
       const { name, forMs } = await foundHeld(locks)
 
       await lab.pass(forMs + ROUNDING_MS)
 
       await acquired(locks, name, "second")
     }),
-    lawCase("An extension is told to those who come after it", async (locks, lab) => {
+    lawCase("An extension counts in the remaining time", async (locks, lab) => {
       await acquired(locks, "invoices", "first", LONG_MS)
 
       await locks.extend("invoices", "first", 2 * LONG_MS)
 
       const forMs = await assertHeld(await lab.openPeer(), "invoices")
-      assert.ok(forMs > LONG_MS && forMs <= 2 * LONG_MS, `${forMs} ms are left of ${2 * LONG_MS}`)
+      assert.ok(forMs > LONG_MS && forMs <= 2 * LONG_MS, `${forMs} ms remain of ${2 * LONG_MS}`)
     }),
   ],
 }
 
-/** One instant may be cut and another rounded to its millisecond. */
+/** One instant may be truncated and another rounded to the millisecond. */
 const ROUNDING_MS = 2
 
 export const CLEAR: LockLaw = {
   number: 8,
   name: "Clear",
-  statement: "What can't be a name, a token or a time is refused before anything happens.",
+  statement: "An invalid name, token or time is refused before anything happens.",
   cases: [
-    lawCase("A time that is no time is refused", async (locks) => {
+    lawCase("An invalid time is refused", async (locks) => {
       for (const ttlMs of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
         await refuses("BELFRY_LOCK_INVALID", () => locks.acquire("invoices", "first", ttlMs))
       }
@@ -87,14 +87,14 @@ export const CLEAR: LockLaw = {
       await refuses("BELFRY_LOCK_INVALID", () => locks.extend("invoices", "first", 0))
       await assertHeld(locks, "invoices")
     }),
-    lawCase("A name that is no name is refused", async (locks) => {
+    lawCase("An invalid name is refused", async (locks) => {
       for (const name of ["", "n".repeat(256), "a\0b", "\ud83d"]) {
         await refuses("BELFRY_LOCK_INVALID", () => locks.acquire(name, "first", LONG_MS))
         await refuses("BELFRY_LOCK_INVALID", () => locks.extend(name, "first", LONG_MS))
         await refuses("BELFRY_LOCK_INVALID", () => locks.release(name, "first"))
       }
     }),
-    lawCase("A token that is none is refused", async (locks) => {
+    lawCase("An invalid token is refused", async (locks) => {
       for (const token of ["", "t".repeat(256), "a\0b"]) {
         await refuses("BELFRY_LOCK_INVALID", () => locks.acquire("invoices", token, LONG_MS))
       }
@@ -107,7 +107,7 @@ export const OPEN: LockLaw = {
   number: 9,
   name: "Open",
   statement:
-    "Opening twice is opening once; after `close`, every call is a fault. No call takes longer than 5 s.",
+    "Opening twice is the same as once. After `close` every call throws. No call takes longer than 5 s.",
   cases: [
     lawCase("Opening again changes nothing", async (locks) => {
       await acquired(locks, "invoices", "first")
@@ -116,7 +116,7 @@ export const OPEN: LockLaw = {
 
       await assertHeld(locks, "invoices")
     }),
-    lawCase("Closing releases nothing, and may be done twice", async (locks, lab) => {
+    lawCase("Closing releases no locks, and may be repeated", async (locks, lab) => {
       const peer = await lab.openPeer()
       await acquired(locks, "invoices", "first")
 
@@ -125,7 +125,7 @@ export const OPEN: LockLaw = {
 
       await assertHeld(peer, "invoices")
     }),
-    lawCase("After closing, every call is a fault", async (locks) => {
+    lawCase("After closing, every call throws", async (locks) => {
       await locks.close()
 
       await refuses("BELFRY_STORE_CLOSED", () => locks.open())

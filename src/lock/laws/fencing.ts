@@ -6,9 +6,9 @@ export const RISING: LockLaw = {
   number: 4,
   name: "Rising",
   statement:
-    "Each new holder of a name has a higher fence than all before it, for as long as the database lives.",
+    "Each new holder of a name gets a higher fence than every holder before it, while the database exists.",
   cases: [
-    lawCase("The fence rises from release to release, and is a whole number", async (locks) => {
+    lawCase("The fence rises with each new holder, and is a whole number", async (locks) => {
       const fences: number[] = []
       for (const token of ["a", "b", "a", "c"]) {
         fences.push(await acquired(locks, "invoices", token))
@@ -17,14 +17,17 @@ export const RISING: LockLaw = {
 
       assertRising(fences)
     }),
-    lawCase("The fence rises when a hold passes, also if its holder comes back", async (locks, lab) => {
-      const first = await acquired(locks, "invoices", "first", SHORT_MS)
-      await lab.pass(2 * SHORT_MS)
-      const again = await acquired(locks, "invoices", "first", SHORT_MS)
-      await lab.pass(2 * SHORT_MS)
+    lawCase(
+      "The fence rises when a hold has ended by itself, also if its holder acquires again",
+      async (locks, lab) => {
+        const first = await acquired(locks, "invoices", "first", SHORT_MS)
+        await lab.pass(2 * SHORT_MS)
+        const again = await acquired(locks, "invoices", "first", SHORT_MS)
+        await lab.pass(2 * SHORT_MS)
 
-      assertRising([first, again, await acquired(locks, "invoices", "second")])
-    }),
+        assertRising([first, again, await acquired(locks, "invoices", "second")])
+      },
+    ),
     lawCase("The fence rises across backends that are closed and opened again", async (locks, lab) => {
       const first = await acquired(locks, "invoices", "first")
       await locks.release("invoices", "first")
@@ -36,7 +39,7 @@ export const RISING: LockLaw = {
 
       assertRising([first, second, await acquired(await lab.openPeer(), "invoices", "third")])
     }),
-    lawCase("Fences are in the order of the holds, whoever else wants the lock", async (locks, lab) => {
+    lawCase("Fences are in the order of the holds when several callers compete", async (locks, lab) => {
       const peers = await withPeers(locks, lab)
       const fences: number[] = []
 
@@ -51,7 +54,7 @@ export const RISING: LockLaw = {
   ],
 }
 
-/** While the lock is held nobody else notes a fence: so they are noted in the order of the holds. */
+/** Only the holder adds its fence to the list, so the list is in the order of the holds. */
 async function takeTurn(locks: LockBackend, token: string, fences: number[]): Promise<void> {
   const answer = await locks.acquire("invoices", token, LONG_MS)
   if (answer.outcome === "held") return
@@ -69,15 +72,15 @@ function assertRising(fences: readonly number[]): void {
 export const REPEATABLE: LockLaw = {
   number: 5,
   name: "Repeatable",
-  statement: "Asking again with the same token is the same hold: a lost answer does no harm.",
+  statement: "Acquiring again with the same token is the same hold, so a lost answer does no harm.",
   cases: [
-    lawCase("The holder that acquires again has the same fence", async (locks, lab) => {
+    lawCase("A holder that acquires again gets the same fence", async (locks, lab) => {
       const fence = await acquired(locks, "invoices", "first")
 
       assert.equal(await acquired(await lab.openPeer(), "invoices", "first"), fence)
       await assertHeld(locks, "invoices")
     }),
-    lawCase("The holder that acquires again has its whole time again", async (locks, lab) => {
+    lawCase("A holder that acquires again gets its whole time again", async (locks, lab) => {
       await acquired(locks, "invoices", "first", SHORT_MS)
 
       await acquired(locks, "invoices", "first", LONG_MS)
@@ -93,7 +96,7 @@ export const REPEATABLE: LockLaw = {
 
       await acquired(locks, "invoices", "second")
     }),
-    lawCase("The same question twenty times at once is one hold with one fence", async (locks, lab) => {
+    lawCase("Twenty requests with the same token at once are one hold with one fence", async (locks, lab) => {
       const peers = await withPeers(locks, lab)
 
       const fences = await together(peers, 20, (peer) => acquired(peer, "invoices", "first"))

@@ -18,19 +18,22 @@ export const ALONE: LockLaw = {
   name: "Alone",
   statement: "A name has one holder at a time.",
   cases: [
-    lawCase("Of forty who want a free lock at once, one has it", async (locks, lab) => {
+    lawCase("Of forty callers that request a free lock at once, one acquires it", async (locks, lab) => {
       const peers = await withPeers(locks, lab)
 
       for (const name of RACES) assert.equal(await winnersOf(name, peers), 1, name)
     }),
-    lawCase("Of forty who want a lock whose time is up at once, one has it", async (locks, lab) => {
-      const peers = await withPeers(locks, lab)
-      for (const name of RACES) await acquired(locks, name, "dead", SHORT_MS)
-      await lab.pass(2 * SHORT_MS)
+    lawCase(
+      "Of forty callers that request a lock at once after its time is up, one acquires it",
+      async (locks, lab) => {
+        const peers = await withPeers(locks, lab)
+        for (const name of RACES) await acquired(locks, name, "dead", SHORT_MS)
+        await lab.pass(2 * SHORT_MS)
 
-      for (const name of RACES) assert.equal(await winnersOf(name, peers), 1, name)
-    }),
-    lawCase("One who was answered that it is held has changed nothing", async (locks, lab) => {
+        for (const name of RACES) assert.equal(await winnersOf(name, peers), 1, name)
+      },
+    ),
+    lawCase("A request that finds the lock held changes nothing", async (locks, lab) => {
       await acquired(locks, "invoices", "first")
       const peer = await lab.openPeer()
 
@@ -47,10 +50,10 @@ export const ALONE: LockLaw = {
   ],
 }
 
-/** Once is chance. */
+/** A broken backend could pass a single race by chance. */
 const RACES = Array.from({ length: 10 }, (_, index) => `race-${index}`)
 
-/** How many of forty who come at once are told that they have the lock. */
+/** How many of forty callers acquire the lock when they request it at once. */
 async function winnersOf(name: string, peers: readonly LockBackend[]): Promise<number> {
   const answers = await together(peers, 40, (peer, index) => peer.acquire(name, `t${index}`, LONG_MS))
   return answers.filter(({ outcome }) => outcome === "acquired").length
@@ -59,23 +62,23 @@ async function winnersOf(name: string, peers: readonly LockBackend[]): Promise<n
 export const OWNED: LockLaw = {
   number: 2,
   name: "Owned",
-  statement: "Only the holder extends or releases, and only while it holds.",
+  statement: "Only the holder can extend or release a lock, and only while it holds the lock.",
   cases: [
-    lawCase("Nobody else can extend a lock", async (locks) => {
+    lawCase("Another token can't extend a lock", async (locks) => {
       await acquired(locks, "invoices", "first", LONG_MS)
 
       assert.equal(await locks.extend("invoices", "second", 2 * LONG_MS), false)
 
-      assert.ok((await assertHeld(locks, "invoices")) <= LONG_MS, "it ends when it would have")
+      assert.ok((await assertHeld(locks, "invoices")) <= LONG_MS, "the hold isn't extended")
     }),
-    lawCase("Nobody else can release a lock", async (locks) => {
+    lawCase("Another token can't release a lock", async (locks) => {
       await acquired(locks, "invoices", "first")
 
       assert.equal(await locks.release("invoices", "second"), false)
 
       await assertHeld(locks, "invoices")
     }),
-    lawCase("A lock that was released is free at once, for everyone", async (locks, lab) => {
+    lawCase("A released lock is free at once for every caller", async (locks, lab) => {
       await acquired(locks, "invoices", "first")
       const peer = await lab.openPeer()
 
@@ -83,7 +86,7 @@ export const OWNED: LockLaw = {
 
       await acquired(peer, "invoices", "second")
     }),
-    lawCase("What nobody holds can be neither extended nor released", async (locks) => {
+    lawCase("A lock that isn't held can be neither extended nor released", async (locks) => {
       await acquired(locks, "invoices", "first")
       await locks.release("invoices", "first")
 
@@ -92,14 +95,14 @@ export const OWNED: LockLaw = {
       assert.equal(await locks.extend("never-held", "first", LONG_MS), false)
       await acquired(locks, "invoices", "second")
     }),
-    lawCase("A lock that is extended outlives its first time", async (locks, lab) => {
+    lawCase("An extended lock is held beyond its first time", async (locks, lab) => {
       const { name, ttlMs } = await extendedInTime(locks)
 
       await lab.pass(2 * ttlMs)
 
       await assertHeld(locks, name)
     }),
-    lawCase("Extending counts from now: it can also shorten", async (locks, lab) => {
+    lawCase("An extension counts from now, and can also shorten the hold", async (locks, lab) => {
       await acquired(locks, "invoices", "first", LONG_MS)
 
       await locks.extend("invoices", "first", SHORT_MS)
@@ -113,7 +116,7 @@ export const OWNED: LockLaw = {
 export const PASSING: LockLaw = {
   number: 3,
   name: "Passing",
-  statement: "A hold ends by itself when its time is up; its holder then has no rights left.",
+  statement: "A hold ends by itself when its time is up. The holder can then neither extend nor release it.",
   cases: [
     lawCase("A lock whose time is up is free", async (locks, lab) => {
       const { name, ttlMs } = await foundHeld(locks)
@@ -122,7 +125,7 @@ export const PASSING: LockLaw = {
 
       await acquired(await lab.openPeer(), name, "second")
     }),
-    lawCase("A holder whose time is up can neither extend nor release", async (locks, lab) => {
+    lawCase("A holder can neither extend nor release after its time is up", async (locks, lab) => {
       await acquired(locks, "extended", "first", SHORT_MS)
       await acquired(locks, "released", "first", SHORT_MS)
       await lab.pass(2 * SHORT_MS)
@@ -131,7 +134,7 @@ export const PASSING: LockLaw = {
       assert.equal(await locks.release("released", "first"), false)
       await acquired(locks, "extended", "second")
     }),
-    lawCase("A late holder does nothing to the one who came after it", async (locks, lab) => {
+    lawCase("A late holder changes nothing for the next holder", async (locks, lab) => {
       await acquired(locks, "invoices", "first", SHORT_MS)
       await lab.pass(2 * SHORT_MS)
       await acquired(locks, "invoices", "second", LONG_MS)

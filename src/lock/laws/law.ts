@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { LockBackend } from "../backend.ts"
 
-/** One promise of the backends, and the cases that show whether one keeps it. */
+/** One law of lock backends, and the cases that check it. */
 export interface LockLaw {
   readonly number: number
   readonly name: string
@@ -16,13 +16,13 @@ export interface LockLawCase {
   prove(lab: LockLab): Promise<void>
 }
 
-/** Where a backend is put to the test. */
+/** The environment in which a backend is tested. */
 export interface LockLab {
-  /** With nothing held, opened. Each case asks once. */
+  /** Returns an opened backend with no holds. Each case calls this once. */
   openBackend(): Promise<LockBackend>
-  /** Another way to the same locks, opened: with connections of its own, as another process would have them. */
+  /** Returns another opened backend for the same locks, with connections of its own, as in another process. */
   openPeer(): Promise<LockBackend>
-  /** Lets at least that much of the backend's time pass: virtually where possible, else by waiting. */
+  /** Lets at least this much time pass by the backend's clock: virtually if possible, otherwise by waiting. */
   pass(ms: number): Promise<void>
 }
 
@@ -33,12 +33,12 @@ export function lawCase(
   return { title, prove: async (lab) => proof(await lab.openBackend(), lab) }
 }
 
-/** Longer than a case takes, however slow the machine: for a hold that a case finds still there. */
+/** Longer than a case takes on any machine. For holds that must not end during a case. */
 export const LONG_MS = 600_000
-/** Soon over: for a hold whose end a case waits for. One call may last longer, so no case counts on it before. */
+/** For holds whose end a case waits for. One call may take longer, so no case relies on the hold before its end. */
 export const SHORT_MS = 25
 
-/** Acquires, and answers the fence. */
+/** Acquires the lock and returns the fence. */
 export async function acquired(
   locks: LockBackend,
   name: string,
@@ -50,58 +50,57 @@ export async function acquired(
   return answer.outcome === "acquired" ? answer.fence : 0
 }
 
-/** That somebody else holds it; answers for how long. */
+/** Asserts that another token holds the lock. Returns the remaining time. */
 export async function assertHeld(locks: LockBackend, name: string): Promise<number> {
   const answer = await locks.acquire(name, "a-stranger", LONG_MS)
   assert.equal(answer.outcome, "held", `"${name}" is held`)
   return answer.outcome === "held" ? answer.forMs : 0
 }
 
-/** A hold that somebody else has found held, and that ends within `ttlMs`. */
+/** A hold that another caller has found held, and that ends within `ttlMs`. */
 export interface PassingHold {
   readonly name: string
   readonly ttlMs: number
-  /** What the one who found it held was told. */
+  /** The remaining time that the other caller got. */
   readonly forMs: number
 }
 
 /**
- * A slow machine may need longer for the question than a short hold lasts. Then there is nothing to see, and another lock is
- * held for longer.
+ * On a slow machine a short hold may end before the other caller's request arrives. Then another lock is held for longer.
  */
 export async function foundHeld(locks: LockBackend): Promise<PassingHold> {
-  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= LONGER) {
+  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= TTL_FACTOR) {
     const name = `held for ${ttlMs}`
     await acquired(locks, name, "first", ttlMs)
     const answer = await locks.acquire(name, "a-stranger", ttlMs)
     if (answer.outcome === "held") return { name, ttlMs, forMs: answer.forMs }
   }
-  return assert.fail("a lock is held for as long as was asked for")
+  return assert.fail("every hold ended before another caller could find it held")
 }
 
-/** As `foundHeld`, but the holder has extended its hold: by its first time alone it would end within `ttlMs`. */
+/** Like `foundHeld`, but the holder has extended its hold. Without the extension it would end within `ttlMs`. */
 export async function extendedInTime(locks: LockBackend): Promise<Omit<PassingHold, "forMs">> {
-  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= LONGER) {
+  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= TTL_FACTOR) {
     const name = `extended after ${ttlMs}`
     await acquired(locks, name, "first", ttlMs)
     if (await locks.extend(name, "first", LONG_MS)) return { name, ttlMs }
   }
-  return assert.fail("its holder extends a lock")
+  return assert.fail("every hold ended before its holder could extend it")
 }
 
-const LONGER = 4
+const TTL_FACTOR = 4
 
 const PEERS = 4
 
 export async function withPeers(locks: LockBackend, lab: LockLab): Promise<readonly LockBackend[]> {
   const peers = [locks]
   while (peers.length < PEERS) peers.push(await lab.openPeer())
-  // A pool makes its connections when they are first needed, and whoever had one already would win every race.
+  // A pool connects at its first use. Without this call, the peers that are already connected would win every race.
   await together(peers, 10 * PEERS, (peer) => peer.release("nobody-holds-this", "nobody"))
   return peers
 }
 
-/** All at once, as that many callers would, shared out among the peers. */
+/** Makes `count` calls at once, distributed over the peers. */
 export function together<T>(
   peers: readonly LockBackend[],
   count: number,

@@ -1,7 +1,17 @@
 import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { type Json, toPayload } from "../../core/json.ts"
-import { duration, instant, list, made, payload, record, remark, required, unread } from "../../core/kinds.ts"
+import {
+  duration,
+  instant,
+  list,
+  mapped,
+  payload,
+  record,
+  remark,
+  required,
+  unread,
+} from "../../core/kinds.ts"
 import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/limits.ts"
 import { isOccurrenceId } from "../../core/occurrence.ts"
 import type { PriorityOption, RetryOptions, When } from "../../core/options.ts"
@@ -9,53 +19,53 @@ import { PRIORITY, RETRY } from "../../core/policies.ts"
 import type { NewRun } from "../../core/run.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { PayloadOption } from "../../task/declared-schedule.ts"
-import { validatePayload } from "../../task/payload.ts"
+import { checkPayload, isAsync, payloadOrThrow } from "../../task/payload.ts"
 import { type AnyTask, TASK } from "../../task/task.ts"
 import { checkTakesPayload } from "../schedules/payload-check.ts"
 import type { RunView } from "../views.ts"
 
-/** What is asked of one run; the payload may be left out where the task accepts nothing. */
+/** The options of one run. The payload may be omitted if the task accepts `undefined`. */
 export type EnqueueOptions<Input = unknown> = RunOptions & PayloadOption<Input>
 
 export interface RunOptions {
   /**
-   * Enqueuing the same id again does nothing, as long as the run is in the history. Ids that begin with `<schedule>@<instant>`
-   * belong to occurrences and are refused.
+   * Enqueuing the same id again has no effect, as long as the run is in the history. Ids that begin with `<schedule>@<instant>`
+   * are reserved for occurrences and are refused.
    */
   readonly id?: string
   readonly delay?: Duration
-  /** Not before this time. */
+  /** The run starts at this time at the earliest. */
   readonly at?: When
   readonly priority?: PriorityOption
-  /** While an unfinished run has this key, another with the same key is not stored. */
+  /** While a run with this key is unfinished, no second run with the key is stored. */
   readonly key?: string
-  /** At most `limit` runs with this key are performed at once, over all workers. */
+  /** At most `limit` runs with this key are performed at once, across all workers. */
   readonly concurrency?: { readonly key: string; readonly limit: number }
   readonly retry?: RetryOptions
   readonly timeout?: Duration
-  /** Who asks. */
+  /** The name of the person or program that asks. */
   readonly by?: string
 }
 
-/** The arguments after the task. */
+/** The arguments of `enqueue` after the task. */
 export type EnqueueArguments<Input> = undefined extends Input
   ? [options?: EnqueueOptions<Input>]
   : [options: EnqueueOptions<Input>]
 
 export interface Enqueued {
-  /** `exists`: a run of that id is there. `held`: an unfinished run has that key. */
+  /** `exists`: a run with that id exists. `held`: an unfinished run has that key. */
   readonly outcome: "created" | "exists" | "held"
-  /** The run that is there now. */
+  /** The id of the new run, or of the existing one. */
   readonly runId: string
 }
 
-/** What `enqueue` returns. */
+/** The result of `enqueue`. */
 export interface EnqueuedRun<Details = Json> extends Enqueued {
-  /** As `runs.wait` does: when the run has finished; null if it hasn't within the time given. */
+  /** Like `runs.wait`: resolves when the run has finished. Null: it has not finished within the timeout. */
   wait(options?: { timeout?: Duration }): Promise<RunView<Details> | null>
 }
 
-/** The answer, with what can be asked of it. Whoever prints or compares it sees the answer alone. */
+/** Adds `wait` to the answer. The property is not enumerable, so printing and comparing show the answer only. */
 export function enqueuedRun(
   answer: Enqueued,
   wait: (id: string, options?: { timeout?: Duration }) => Promise<RunView | null>,
@@ -64,14 +74,14 @@ export function enqueuedRun(
   return Object.defineProperty({ ...answer }, "wait", { value }) as EnqueuedRun
 }
 
-/** A run with the id of an occurrence to come would count as that occurrence's run, and its task would never be performed. */
+/** A run with the id of a future occurrence would count as the run of that occurrence, which then would never be performed. */
 const OWN_RUN_ID: Kind<string> = {
-  ...made(RUN_ID, (id, at) => {
+  ...mapped(RUN_ID, (id, at) => {
     if (!isOccurrenceId(id)) return id
-    const problem = `is "${id}", and ids that begin with "<schedule>@<instant>" belong to occurrences; use another`
+    const problem = `is "${id}", but ids that begin with "<schedule>@<instant>" are reserved for occurrences; use another id`
     throw refusal(at, problem, { value: id })
   }),
-  allowed: `${RUN_ID.allowed}; not one that begins as an occurrence's id does, \`<schedule>@<instant>\``,
+  allowed: `${RUN_ID.allowed}; must not begin like the id of an occurrence, \`<schedule>@<instant>\``,
 }
 
 export const ENQUEUE_OPTIONS = {
@@ -89,57 +99,76 @@ export const ENQUEUE_OPTIONS = {
 
 const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 
-/** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
-  asked: AnyTask | string,
-  about: { options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
+  task: AnyTask | string,
+  { options, ...parts }: { options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
-  const task = checkedValue(asked, required(taskOr(TASK_NAME)), { source: SOURCE, option: "task" })
+  const [run] = await newRunsFor(task, [options], parts)
+  return run!
+}
+
+/** Checks all runs before any is stored. Payloads are checked by the task's schema if this process defines the task. */
+export async function newRunsFor(
+  given: AnyTask | string,
+  runs: readonly EnqueueOptions[],
+  { clock, tasks }: { clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
+): Promise<readonly NewRun[]> {
+  checkedValue(runs, required(MANY), { source: SOURCE, option: "runs" })
+  const task = checkedValue(given, required(taskOr(TASK_NAME)), { source: SOURCE, option: "task" })
   const known =
-    typeof asked === "string"
-      ? about.tasks.get(task)
-      : checkedValue(asked, required(TASK), { source: SOURCE, option: "task" })
-  const given = checked(about.options, ENQUEUE_OPTIONS, SOURCE)
-  const stored = toPayload(given.payload, `Payload of task "${task}"`)
-  if (known !== undefined) checkTakesPayload(known, stored)
-  // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
-  if (known !== undefined) await validatePayload(known, stored)
-  const { key, concurrency } = given
+    typeof given === "string"
+      ? tasks.get(task)
+      : checkedValue(given, required(TASK), { source: SOURCE, option: "task" })
+  const newRuns = runs.map((options) => newRunOf(task, options, clock))
+  if (known !== undefined) await checkPayloads(known, newRuns)
+  return newRuns
+}
+
+function newRunOf(task: string, given: EnqueueOptions, clock: Clock): NewRun {
+  const options = checked(given, ENQUEUE_OPTIONS, SOURCE)
+  const { key, concurrency } = options
   return {
-    id: given.id ?? about.clock.newId(),
+    id: options.id ?? clock.newId(),
     task,
-    payload: stored,
-    priority: given.priority ?? 0,
+    payload: toPayload(options.payload, `Payload of task "${task}"`),
+    priority: options.priority ?? 0,
     scheduleId: null,
     scheduledFor: null,
     parentId: null,
     triggeredBy: "api",
     trigger: null,
     missed: null,
-    // Prefixed, so that no key of a user's can meet one of a schedule's.
+    // The prefix keeps keys of users apart from keys of schedules.
     liveKey: key === undefined ? null : `key:${key}`,
     concurrencyKey: concurrency === undefined ? null : `key:${concurrency.key}`,
     concurrencyLimit: concurrency?.limit ?? null,
-    retry: given.retry ?? null,
-    timeoutMs: given.timeout ?? null,
+    retry: options.retry ?? null,
+    timeoutMs: options.timeout ?? null,
     reason: null,
-    by: given.by ?? null,
+    by: options.by ?? null,
     state: "pending",
-    delayMs: given.delay ?? 0,
-    notBefore: given.at ?? null,
+    delayMs: options.delay ?? 0,
+    notBefore: options.at ?? null,
     message: null,
   }
 }
 
-/** All are checked before any is stored. */
-export async function newRunsFor(
-  task: AnyTask | string,
-  runs: readonly EnqueueOptions[],
-  parts: { clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
-): Promise<readonly NewRun[]> {
-  checkedValue(runs, required(MANY), { source: SOURCE, option: "runs" })
-  return Promise.all(runs.map((options) => newRunFor(task, { ...parts, options })))
+/** Checks the stored form: a value that JSON changes, such as a Date, must be refused here and not when the run starts. */
+async function checkPayloads(task: AnyTask, runs: readonly NewRun[]): Promise<void> {
+  const later: Promise<unknown>[] = []
+  for (const { payload } of runs) {
+    checkTakesPayload(task, payload)
+    const result = checkPayload(task, payload)
+    // A promise for each run would double the cost of 100,000 runs. Most schemas answer at once.
+    if (isAsync(result)) {
+      const checking = Promise.resolve(result).then((settled) => payloadOrThrow(task, settled))
+      // If a later payload is refused at once, nothing waits for this promise, and its rejection would end the process.
+      checking.catch(() => undefined)
+      later.push(checking)
+    } else payloadOrThrow(task, result)
+  }
+  await Promise.all(later)
 }
 
-/** More at once would need more memory than a program expects. */
+/** More runs in one call would need more memory than a program expects. */
 const MANY = list(unread, { max: 100_000 })

@@ -17,7 +17,7 @@ export function listRuns(
     ...(until === undefined ? {} : { until }),
   } as const
   const text = error?.toLowerCase()
-  const isWanted = (run: RunSummary) => text === undefined || run.error?.toLowerCase().includes(text) === true
+  const matches = (run: RunSummary) => text === undefined || run.error?.toLowerCase().includes(text) === true
   return listing({
     limit,
     first: cursor ?? null,
@@ -25,7 +25,7 @@ export function listRuns(
       await ready()
       return store.findRuns(runFilterOf(filter), { ...order, after, limit: size })
     },
-    ...(text === undefined ? {} : { wants: isWanted }),
+    ...(text === undefined ? {} : { matches }),
     placeOf: ({ createdAt, id }) => ({ at: createdAt, id }),
     show: runSummaryView,
   })

@@ -8,42 +8,42 @@ import type { RunFilter } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { cursor, isInstantPlace } from "../listing.ts"
 import type { Selection } from "../many.ts"
-import { BECAUSE } from "../schedules/steering-options.ts"
+import { CHANGE_REASON } from "../schedules/steering-options.ts"
 import type { LogLineView } from "../views.ts"
 
-/** What the methods of `scheduler.runs` take. */
+/** The options of the methods of `scheduler.runs`. */
 
 export interface RunQuery {
-  /** How the id begins. Such runs come by id, ascending. */
+  /** The beginning of the id. With this filter the runs are ordered by id, ascending. */
   readonly idPrefix?: string
   readonly schedule?: string
   readonly task?: AnyTask | string
-  /** The id of the run that they are a part of. */
+  /** The id of the parent run. */
   readonly parent?: string
-  /** The id of the worker that holds them. */
+  /** The id of the worker that holds the run. */
   readonly worker?: string
   readonly state?: RunState | readonly RunState[]
   readonly triggeredBy?: TriggeredBy | readonly TriggeredBy[]
-  /** When they were created: `since` itself is within, `until` is not. */
+  /** The time of creation. `since` is inclusive, `until` is exclusive. */
   readonly since?: When
   readonly until?: When
   /**
-   * Is in the first 200 characters of its error, whatever the case of letters. No index helps with it: a page may hold fewer than
-   * were asked for, and still have a `next`.
+   * A text in the first 200 characters of the error, ignoring case. This filter has no index: a page may hold fewer runs than
+   * `limit` and still have a `next`.
    */
   readonly error?: string
   readonly limit?: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string
 }
 
-/** Which runs: by their ids, or by a filter. `{ all: true }` means every one that the step is for. */
+/** The runs to change: a list of ids, or a filter. `{ all: true }` selects every run that the step applies to. */
 export type RunSelection = Selection<Omit<RunQuery, "limit" | "cursor">>
 
 const STATES = choice<RunState>(...RUN_STATES)
 const TRIGGERED_BY = choice<TriggeredBy>("schedule", "catchup", "manual", "backfill", "api")
 
-/** What the store counts by. */
+/** The filters that a store can count by. */
 type CountedBy = Exclude<keyof RunQuery, "since" | "until" | "error" | "limit" | "cursor">
 
 export const RUN_FILTER = {
@@ -79,7 +79,7 @@ function isLogPlace(place: unknown): place is LogPlace {
 
 export const WAIT = { timeout: duration() }
 
-export const RETRY_OPTIONS = { ...BECAUSE, payload }
+export const RETRY_OPTIONS = { ...CHANGE_REASON, payload }
 
 export function sourceOf(method: string): OptionSource {
   return { code: "BELFRY_RUN_INVALID", subject: `runs.${method}` }

@@ -3,22 +3,22 @@ import type { Json } from "../../core/json.ts"
 import type { RunState } from "../../core/run.ts"
 import type { Listing } from "../listing.ts"
 import type { ManyOptions, ManyReport } from "../many.ts"
-import type { Because } from "../schedules/steering-options.ts"
+import type { ChangeReason } from "../schedules/steering-options.ts"
 import type { LogLineView, RunSummaryView, RunView } from "../views.ts"
 import type { EnqueuedRun } from "./enqueue.ts"
 import type { RunQuery, RunSelection } from "./run-options.ts"
 
-/** The runs: looking at them, and stepping in. */
+/** Reads runs and changes them. */
 export interface Runs {
-  /** Null if there is none. */
+  /** Null: the run doesn't exist. */
   get(id: string): Promise<RunView | null>
 
   /**
-   * Resolves when the run has finished, whatever became of it; null if it hasn't within the time given (30 seconds). While
-   * the store is away it goes on trying. Rejects if the store is still away when the time is over.
+   * Resolves when the run has finished, in any state. Null: it has not finished within `timeout` (default 30 seconds). While the
+   * store is unavailable, `wait` retries. Rejects if the store is still unavailable at the timeout.
    */
   wait(id: string, options?: { timeout?: Duration }): Promise<RunView | null>
-  /** Of what `enqueue` returned: `details` has the type of what the task returns. */
+  /** Takes the result of `enqueue`: `details` then has the type of the task's result. */
   wait<Details>(
     enqueued: EnqueuedRun<Details>,
     options?: { timeout?: Duration },
@@ -27,27 +27,30 @@ export interface Runs {
   /** Newest first. */
   list(query?: RunQuery): Listing<RunSummaryView>
 
-  /** How many, by state, each up to 10,000: that number stands for so many or more. */
+  /** The number of runs by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   count(
     query?: Omit<RunQuery, "since" | "until" | "error" | "limit" | "cursor">,
   ): Promise<Readonly<Record<RunState, number>>>
 
-  /** Final at once. A worker that is performing it hears of it, and can't finish it any more. Of many, those that aren't finished. */
-  cancel(id: string, because?: Because): Promise<RunView>
-  cancel(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  /**
+   * Ends the run at once. A worker that is performing the run is notified and can no longer finish it. With a filter: the
+   * unfinished runs.
+   */
+  cancel(id: string, because?: ChangeReason): Promise<RunView>
+  cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
   /**
-   * A failed or cancelled run is tried again, as the same run. With another payload it is another run, for the same occurrence, and
-   * that one is returned. Of many, those that failed, unless a state is named.
+   * Retries a failed or cancelled run, as the same run. With another payload a new run for the same occurrence is created and
+   * returned. With a filter that has no `state`: the failed runs.
    */
-  retry(id: string, options?: Because & { payload?: Json }): Promise<RunView>
-  retry(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  retry(id: string, options?: ChangeReason & { payload?: Json }): Promise<RunView>
+  retry(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** Takes a running run away from its worker and makes it due at once. */
-  release(id: string, because?: Because): Promise<RunView>
-  release(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  /** Takes a running run away from its worker and makes the run claimable at once. */
+  release(id: string, because?: ChangeReason): Promise<RunView>
+  release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** Attempt by attempt, in order. `after` is the last line seen: whoever follows a run asks with it for what came since. */
+  /** The log lines in order, attempt by attempt. `after` is the last line already read; use it to follow a run. */
   logs(
     id: string,
     page?: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number; cursor?: string },

@@ -15,56 +15,56 @@ import { accepted } from "../../store/refused.ts"
 import type { Store, TransitionAnswer } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"
 import {
-  doToMany,
-  idsOf,
+  distinctIds,
+  firstOf,
   MANY_OPTIONS,
   type ManyOptions,
   type ManyReport,
   refusalOf,
   selected,
-  upTo,
+  takeInBatches,
 } from "../many.ts"
-import { BECAUSE, type Because } from "../schedules/steering-options.ts"
+import { CHANGE_REASON, type ChangeReason } from "../schedules/steering-options.ts"
 import { holderOf } from "../schedules/trigger.ts"
 import { listRuns } from "./list-runs.ts"
 import { RUN_SELECTION, type RunSelection, sourceOf } from "./run-options.ts"
 
-/** Something that a person does to a run. */
+/** A step that an operator takes for a run. */
 export interface RunStep {
   readonly method: "cancel" | "retry" | "release"
-  /** As in "can't be …". */
+  /** The past participle, for messages such as "can't be cancelled". */
   readonly past: string
-  /** The states in which it can be done, and those that a filter means which names none. */
+  /** The states in which the step is possible, and the states that a filter without `state` selects. */
   readonly from: readonly RunState[]
-  readonly unsaid: readonly RunState[]
-  /** What the run says of it, where no reason is given. */
+  readonly defaultStates: readonly RunState[]
+  /** The reason recorded on the run if the operator gives none. */
   readonly reason: string | null
-  /** Null if it can't be done to the run as it is. */
+  /** Null: the step is not possible in the current state of the run. */
   decide(run: Run, why: Why): RunChange | null
 }
 
 export const CANCEL: RunStep = {
-  ...{ method: "cancel", past: "cancelled", from: UNFINISHED, unsaid: UNFINISHED, reason: null },
+  ...{ method: "cancel", past: "cancelled", from: UNFINISHED, defaultStates: UNFINISHED, reason: null },
   decide: cancel,
 }
 
 export const RETRY: RunStep = {
-  ...{ method: "retry", past: "tried again", from: ["failed", "cancelled"], unsaid: ["failed"] },
-  // Why it was cancelled, or failed, is no longer why it is as it is.
-  reason: "Tried again by an operator",
+  ...{ method: "retry", past: "retried", from: ["failed", "cancelled"], defaultStates: ["failed"] },
+  // Replaces the reason of the cancellation or failure, which no longer applies.
+  reason: "Retried by an operator",
   decide: (run, { by, reason }) => retry(run, by, reason!),
 }
 
 export const RELEASE: RunStep = {
-  ...{ method: "release", past: "released", from: ["running"], unsaid: ["running"] },
+  ...{ method: "release", past: "released", from: ["running"], defaultStates: ["running"] },
   reason: "Released by an operator",
   decide: (run, { by, reason }) => (run.state === "running" ? release(run, reason!, by) : null),
 }
 
 const TRIES = 20
 
-/** Decides on the run as it is, and again if it moves meanwhile. Returns the run as it is then. */
-export async function stepRun(store: Store, id: string, step: RunStep, because: Because): Promise<Run> {
+/** Decides on the stored run, and decides again if the run changes meanwhile. Returns the changed run. */
+export async function stepRun(store: Store, id: string, step: RunStep, because: ChangeReason): Promise<Run> {
   const { past } = step
   const why = whyOf(step, because)
   for (let tries = 0; tries < TRIES; tries++) {
@@ -75,44 +75,44 @@ export async function stepRun(store: Store, id: string, step: RunStep, because: 
     if (answer.outcome === "held") throw await heldBy(store, run, past)
     if (answer.outcome === "done" || isAlreadyMade(change, answer)) return (await findRun(store, id)) ?? run
   }
-  throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" moved ${TRIES} times while it was being ${past}.`)
+  throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" changed ${TRIES} times while it was being ${past}.`)
 }
 
-/** Newest first, each by itself. */
+/** Newest first. Each run is changed independently of the others. */
 export async function stepMany(
   { store, ready }: { store: Store; ready(): Promise<void> },
   which: RunSelection,
-  options: Because & ManyOptions,
+  options: ChangeReason & ManyOptions,
   step: RunStep,
 ): Promise<ManyReport> {
   const source = sourceOf(step.method)
-  const given = checked(options, { ...BECAUSE, ...MANY_OPTIONS }, source)
+  const given = checked(options, { ...CHANGE_REASON, ...MANY_OPTIONS }, source)
   const { dryRun = false, limit = Number.POSITIVE_INFINITY, onProgress } = given
   const chosen = selected(which, RUN_SELECTION, source)
-  const { state = step.unsaid } = chosen.ids === null ? chosen.filter : {}
-  const wrong = state.find((each) => !step.from.includes(each))
-  if (wrong !== undefined) {
-    const text = `runs.${step.method}: runs that are ${wrong} can't be ${step.past}; those that are ${step.from.join(" or ")} can.`
+  const { state = step.defaultStates } = chosen.ids === null ? chosen.filter : {}
+  const impossible = state.find((each) => !step.from.includes(each))
+  if (impossible !== undefined) {
+    const text = `runs.${step.method}: runs that are ${impossible} can't be ${step.past}; only ${step.from.join(" or ")} runs can.`
     throw new BelfryError("BELFRY_RUN_INVALID", text, { details: { option: "state" } })
   }
   await ready()
   const ids =
     chosen.ids === null
       ? runIds(listRuns({ store, ready }, { ...chosen.filter, state, limit: PAGE, cursor: undefined }))
-      : idsOf(chosen.ids)
+      : distinctIds(chosen.ids)
   const target = dryRun ? dryStore(store) : store
-  const take = (some: readonly string[]) => stepSome(target, some, step, given as Because)
-  return doToMany(upTo(ids, limit), { size: AT_ONCE, take }, onProgress)
+  const take = (batch: readonly string[]) => stepBatch(target, batch, step, given as ChangeReason)
+  return takeInBatches(firstOf(ids, limit), { size: AT_ONCE, take }, onProgress)
 }
 
 const AT_ONCE = 100
 
-/** In one call, in their order. */
-async function stepSome(
+/** One call of the store for all ids. The results are in the order of the ids. */
+async function stepBatch(
   store: Store,
   ids: readonly string[],
   step: RunStep,
-  because: Because,
+  because: ChangeReason,
 ): Promise<readonly (BelfryError | null)[]> {
   const why = whyOf(step, because)
   const runs = new Map((await store.readRuns(ids)).map((run) => [run.id, run]))
@@ -130,10 +130,10 @@ async function stepSome(
   return refusals
 }
 
-/** One that has moved is tried again, by itself. */
+/** A run that has changed meanwhile is retried separately. */
 function refusalBy(
   store: Store,
-  { run, step, because }: { run: Run; step: RunStep; because: Because },
+  { run, step, because }: { run: Run; step: RunStep; because: ChangeReason },
   { outcome }: TransitionAnswer,
 ): BelfryError | null | Promise<BelfryError | null> {
   if (outcome === "done") return null
@@ -141,7 +141,7 @@ function refusalBy(
   return refusalOf(stepRun(store, run.id, step, because))
 }
 
-function whyOf(step: RunStep, because: Because): Why {
+function whyOf(step: RunStep, because: ChangeReason): Why {
   return { reason: because.reason ?? step.reason, by: because.by ?? null }
 }
 
@@ -172,10 +172,10 @@ export function wrongState({ id, state }: Run, past: string): BelfryError {
   })
 }
 
-/** Says which run is in the way, if it can still be found. */
+/** The error names the run that holds the key, if it can still be found. */
 async function heldBy(store: Store, run: Run, past: string): Promise<BelfryError> {
   const holder = run.concurrencyKey === null ? null : await holderOf(store, run)
-  const other = holder === null ? "another unfinished run holds its key" : `${holder.id} isn't done`
+  const other = holder === null ? "another unfinished run holds its key" : `run ${holder.id} has not finished`
   const why =
     run.scheduleId === null || holder === null ? "" : `, and runs of ${run.scheduleId} don't overlap`
   const text = `Run "${run.id}" can't be ${past}: ${other}${why}.`

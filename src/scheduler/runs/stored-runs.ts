@@ -11,12 +11,11 @@ import type { Hint, Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { type Listing, listing } from "../listing.ts"
 import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
-import { BECAUSE, type Because } from "../schedules/steering-options.ts"
+import { CHANGE_REASON, type ChangeReason } from "../schedules/steering-options.ts"
 import { type LogLineView, logLineView, type RunSummaryView, type RunView, runView } from "../views.ts"
 import type { EnqueuedRun } from "./enqueue.ts"
 import { listRuns } from "./list-runs.ts"
-import { Pauses } from "./pauses.ts"
-import { retryAnew } from "./retry-anew.ts"
+import { retryWithPayload } from "./retry-with-payload.ts"
 import {
   idOf,
   LOG_PAGE,
@@ -31,9 +30,10 @@ import {
   WAIT,
 } from "./run-options.ts"
 import type { Runs } from "./runs.ts"
+import { Sleeper } from "./sleeper.ts"
 import { CANCEL, findRun, RELEASE, RETRY, type RunStep, requireRun, stepMany, stepRun } from "./step-runs.ts"
 
-/** Somebody who waits for long needn't know to the millisecond. */
+/** The pauses between reads grow up to this time. A long wait needs no millisecond precision. */
 const WAIT_STEP_MAX_MS = 1_000
 
 export interface RunParts {
@@ -44,7 +44,7 @@ export interface RunParts {
   onHint(listener: (hint: Hint) => void): () => void
 }
 
-/** The runs in a store. What each method does is said in `Runs`. */
+/** The runs in a store. The methods are documented in `Runs`. */
 export class StoredRuns implements Runs {
   readonly #parts: RunParts
 
@@ -69,19 +69,19 @@ export class StoredRuns implements Runs {
     const { timeout = 30 * SECOND } = checked(options, WAIT, sourceOf("wait"))
     const { clock, onHint } = this.#parts
     const deadline = clock.monotonic() + timeout
-    const pauses = new Pauses(clock)
-    // A process that runs hears of ends, and looks at once.
+    const sleeper = new Sleeper(clock)
+    // A running process gets a hint when a run ends, and reads the run at once.
     const stop = onHint((hint) => {
-      if (hint === "ended") pauses.end()
+      if (hint === "ended") sleeper.wake()
     })
     try {
       for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
-        const look = await this.#look(runId)
-        if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
+        const read = await this.#read(runId)
+        if (read.run !== null && isFinished(read.run.state)) return runView(read.run)
         const leftMs = deadline - clock.monotonic()
-        if (leftMs <= 0 && look.run === null) throw notSeen(runId, timeout, look.fault)
+        if (leftMs <= 0 && read.run === null) throw cannotRead(runId, timeout, read.fault)
         if (leftMs <= 0) return null
-        await pauses.begin(Math.min(pauseMs, leftMs))
+        await sleeper.sleep(Math.min(pauseMs, leftMs))
       }
     } finally {
       stop()
@@ -100,30 +100,30 @@ export class StoredRuns implements Runs {
     return (await this.#parts.store.count({ runs: runFilterOf(filter), limit: COUNT_MAX })).runs
   }
 
-  cancel(id: string, because?: Because): Promise<RunView>
-  cancel(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
-  async cancel(which: string | RunSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+  cancel(id: string, because?: ChangeReason): Promise<RunView>
+  cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
+  async cancel(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return stepMany(this.#parts, which, options, CANCEL)
     return this.#step(which, CANCEL, options)
   }
 
-  retry(id: string, options?: Because & { payload?: Json }): Promise<RunView>
-  retry(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  retry(id: string, options?: ChangeReason & { payload?: Json }): Promise<RunView>
+  retry(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
   async retry(
     which: string | RunSelection,
-    options: Because & ManyOptions & { payload?: Json } = {},
+    options: ChangeReason & ManyOptions & { payload?: Json } = {},
   ): Promise<unknown> {
     if (isSelection(which)) return stepMany(this.#parts, which, options, RETRY)
     const { payload, ...because } = checked(options, RETRY_OPTIONS, sourceOf("retry"))
-    if (payload === undefined) return this.#step(which, RETRY, because as Because)
+    if (payload === undefined) return this.#step(which, RETRY, because as ChangeReason)
     const runId = idOf(which, "retry")
     await this.#parts.ready()
-    return runView(await retryAnew(this.#parts, runId, payload, because as Because))
+    return runView(await retryWithPayload(this.#parts, runId, payload, because as ChangeReason))
   }
 
-  release(id: string, because?: Because): Promise<RunView>
-  release(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
-  async release(which: string | RunSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+  release(id: string, because?: ChangeReason): Promise<RunView>
+  release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
+  async release(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return stepMany(this.#parts, which, options, RELEASE)
     return this.#step(which, RELEASE, options)
   }
@@ -146,15 +146,15 @@ export class StoredRuns implements Runs {
     })
   }
 
-  async #step(id: string, step: RunStep, options: Because): Promise<RunView> {
-    const because = checked(options, BECAUSE, sourceOf(step.method)) as Because
+  async #step(id: string, step: RunStep, options: ChangeReason): Promise<RunView> {
+    const because = checked(options, CHANGE_REASON, sourceOf(step.method)) as ChangeReason
     const runId = idOf(id, step.method)
     await this.#parts.ready()
     return runView(await stepRun(this.#parts.store, runId, step, because))
   }
 
-  /** The run as it is, or why it can't be seen just now. */
-  async #look(id: string): Promise<{ run: Run } | { run: null; fault: unknown }> {
+  /** The stored run, or the fault if the store is unavailable. */
+  async #read(id: string): Promise<{ run: Run } | { run: null; fault: unknown }> {
     try {
       await this.#parts.ready()
       return { run: await requireRun(this.#parts.store, id) }
@@ -165,8 +165,8 @@ export class StoredRuns implements Runs {
   }
 }
 
-function notSeen(id: string, timeoutMs: number, fault: unknown): BelfryError {
+function cannotRead(id: string, timeoutMs: number, fault: unknown): BelfryError {
   const why = describeThrown(fault).split("\n")[0]
-  const text = `Run "${id}" was waited for ${formatDuration(timeoutMs)}, and the store can't be read: ${why}`
+  const text = `Waited ${formatDuration(timeoutMs)} for run "${id}", but the store can't be read: ${why}`
   return new BelfryError("BELFRY_STORE_UNAVAILABLE", text, { details: { id }, cause: fault })
 }

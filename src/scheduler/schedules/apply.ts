@@ -13,51 +13,51 @@ import { dryStore } from "../dry-store.ts"
 import { collected } from "../listing.ts"
 import { deleteSchedule } from "./change-schedule.ts"
 import { type ChangedValue, changedValues } from "./changed-values.ts"
-import { askedFor, createSchedule, putSchedule } from "./define-schedules.ts"
+import { checkedRequest, createSchedule, putSchedule } from "./define-schedules.ts"
 import { cycleRefusal, dependenciesFrom } from "./dependencies.ts"
 import { checkStoredPayload } from "./payload-check.ts"
 import { schedulesBy, schedulesOf } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
-import { BECAUSE, type Because, type CreateOptions, sourceOf } from "./steering-options.ts"
+import { CHANGE_REASON, type ChangeReason, type CreateOptions, sourceOf } from "./steering-options.ts"
 
-/** A whole schedule, as a file holds it. */
+/** A complete schedule with its id, as in a file of schedules. */
 export type ScheduleToApply = Omit<CreateOptions<unknown>, "task"> & {
   readonly id: string
   readonly task: AnyTask | string
 }
 
-export interface ApplyOptions extends Because {
-  /** Also deletes the schedules with this tag that aren't named, but for those that code declares. */
+export interface ApplyOptions extends ChangeReason {
+  /** Also deletes the schedules with this tag that are not listed, except those declared in code. */
   readonly prune?: { readonly tag: string }
-  /** Only says what would happen. */
+  /** Reports what would happen and changes nothing. */
   readonly dryRun?: boolean
   readonly onProgress?: (done: number, total: number) => void
 }
 
 export interface ApplyReport {
-  /** In the order in which they are taken: what others depend on comes first. */
+  /** In the order of execution: a schedule comes after the schedules it depends on. */
   readonly steps: readonly ApplyStep[]
-  /** Nothing was changed: that was asked for, or a step would be refused. */
-  readonly isRehearsal: boolean
+  /** Nothing was changed, because of `dryRun` or because a step would be refused. */
+  readonly isDryRun: boolean
 }
 
-/** What has to happen to one schedule so that it is what was said, and what became of that. */
+/** The change that one schedule needs, and the result of that change. */
 export interface ApplyStep {
   readonly id: string
-  /** `owned`: code declares it, and it is left alone. */
+  /** `owned`: the schedule is declared in code and is not changed. */
   readonly action: "create" | "change" | "same" | "delete" | "owned"
   /** The options that differ. */
   readonly changes: readonly ChangedValue[]
-  /** Whose it is, if code declares it. */
+  /** The owner, if the schedule is declared in code. */
   readonly owner: string | null
-  /** Why it can't be done. */
+  /** Why the step is refused. */
   readonly refused: { readonly code: ErrorCode; readonly message: string } | null
-  /** The store went away before it: nobody knows whether it can be done. */
-  readonly isUntried: boolean
+  /** The store became unavailable before this step, so it is unknown whether the step is possible. */
+  readonly isNotTried: boolean
 }
 
 export const APPLY_OPTIONS = {
-  ...BECAUSE,
+  ...CHANGE_REASON,
   prune: record({ tag: required(TAG) }),
   dryRun: flag,
   onProgress: callback<(done: number, total: number) => void>(),
@@ -65,7 +65,7 @@ export const APPLY_OPTIONS = {
 
 const MANY = list(unread, { max: 100_000 })
 
-/** Everything is tried without changing anything first: what would be refused half-way through keeps the rest from being done. */
+/** All steps are tried on a dry store first. If one would be refused, nothing is changed. */
 export async function applySchedules(
   parts: ScheduleParts,
   schedules: readonly ScheduleToApply[],
@@ -75,11 +75,10 @@ export async function applySchedules(
   const wanted = checkedSchedules(schedules)
   await parts.ready()
   const planned = await planApply(parts.store, wanted, prune?.tag ?? null)
-  const rehearsal = { ...parts, store: dryStore(parts.store) }
-  const rehearsed = await takeAll(rehearsal, planned, because as Because)
-  if (dryRun || rehearsed.some(({ refused }) => refused !== null))
-    return { steps: rehearsed, isRehearsal: true }
-  return { steps: await takeAll(parts, planned, because as Because, onProgress), isRehearsal: false }
+  const dry = { ...parts, store: dryStore(parts.store) }
+  const tried = await takeAll(dry, planned, because as ChangeReason)
+  if (dryRun || tried.some(({ refused }) => refused !== null)) return { steps: tried, isDryRun: true }
+  return { steps: await takeAll(parts, planned, because as ChangeReason, onProgress), isDryRun: false }
 }
 
 const SOURCE = sourceOf("apply")
@@ -93,10 +92,10 @@ function checkedSchedules(
     const { id, ...rest } = copied(each, { source: SOURCE, option: `schedules[${index}]` })
     const options = rest as CreateOptions<unknown>
     if (wanted.has(checkId(id))) {
-      const text = `schedules.apply: schedule "${id}" is there twice.`
+      const text = `schedules.apply: schedule "${id}" is listed twice.`
       throw new BelfryError("BELFRY_SCHEDULE_INVALID", text, { details: { id } })
     }
-    askedFor(id, options)
+    checkedRequest(id, options)
     wanted.set(id, options)
   }
   return wanted
@@ -115,10 +114,10 @@ async function planApply(
   const stored = await schedulesOf(store, [...wanted.keys()])
   const steps = [...wanted].map(([id, options]) => stepFor(id, options, stored.get(id) ?? null))
   await checkCycles(store, wanted)
-  const stray = pruneTag === null ? [] : await collected(schedulesBy(store, { tag: pruneTag }))
+  const tagged = pruneTag === null ? [] : await collected(schedulesBy(store, { tag: pruneTag }))
   return [
     ...dependenciesFirst(steps),
-    ...stray
+    ...tagged
       .filter(({ id, owner }) => owner === null && !wanted.has(id))
       .map(
         (each): Planned => ({
@@ -129,19 +128,19 @@ async function planApply(
 }
 
 function stepFor(id: string, options: CreateOptions<unknown>, stored: Schedule | null): Planned {
-  const asked = askedFor(id, options)
+  const request = checkedRequest(id, options)
   const about = { id, changes: [], owner: null, options, stored }
   if (stored === null) return { ...about, action: "create" }
-  const { task, payload } = asked
+  const { task, payload } = request
   const { owner, release } = stored
-  const wanted = defineSchedule(asked.options, { id, task, payload, owner, release, now: null })
+  const wanted = defineSchedule(request.options, { id, task, payload, owner, release, now: null })
   const before = definitionOf(stored)
   if (changedFields(before, wanted).length === 0) return { ...about, action: "same" }
   if (owner !== null) return { ...about, action: "owned", owner }
   return { ...about, action: "change", changes: changedValues(before, wanted) }
 }
 
-/** Each by itself, the schedules of a cycle would be told to be created after one another. */
+/** Checked for all schedules together. Separate checks would refuse each schedule of a cycle with "create that one first". */
 async function checkCycles(store: Store, wanted: ReadonlyMap<string, CreateOptions<unknown>>): Promise<void> {
   const dependencies = new Map([...wanted].map(([id, options]) => [id, dependedOn(options)]))
   const cycles = cyclesIn(await dependenciesFrom(store, dependencies))
@@ -149,14 +148,14 @@ async function checkCycles(store: Store, wanted: ReadonlyMap<string, CreateOptio
   if (own !== undefined) throw cycleRefusal(own)
 }
 
-/** A schedule can't be created before those it depends on, whatever their order. */
+/** A schedule can be created only after the schedules it depends on, so the steps are sorted. */
 function dependenciesFirst(steps: readonly Planned[]): readonly Planned[] {
-  const left = new Map(steps.map((step) => [step.id, step]))
+  const remaining = new Map(steps.map((step) => [step.id, step]))
   const ordered: Planned[] = []
   const take = (step: Planned) => {
-    if (!left.delete(step.id)) return
+    if (!remaining.delete(step.id)) return
     for (const id of dependedOn(step.options)) {
-      const needed = left.get(id)
+      const needed = remaining.get(id)
       if (needed !== undefined) take(needed)
     }
     ordered.push(step)
@@ -169,11 +168,11 @@ function dependedOn(options: CreateOptions<unknown> | null): readonly string[] {
   return (options?.dependsOn ?? []).map(({ schedule }) => schedule)
 }
 
-/** A step that is refused doesn't keep the others, unless the store is away. */
+/** A refused step doesn't stop the following steps, unless the store is unavailable. */
 async function takeAll(
   parts: ScheduleParts,
   steps: readonly Planned[],
-  because: Because,
+  because: ChangeReason,
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<readonly ApplyStep[]> {
   const tried: ApplyStep[] = []
@@ -181,21 +180,21 @@ async function takeAll(
   for (const [index, step] of steps.entries()) {
     const { id, action, changes, owner } = step
     const refused: ApplyStep["refused"] = isAway ? null : await refusalOf(take(parts, step, because))
-    tried.push({ id, action, changes, owner, refused, isUntried: isAway && action !== "same" })
+    tried.push({ id, action, changes, owner, refused, isNotTried: isAway && action !== "same" })
     isAway ||= refused?.code === "BELFRY_STORE_UNAVAILABLE"
     onProgress(index + 1, steps.length)
   }
   return tried
 }
 
-async function take(parts: ScheduleParts, step: Planned, because: Because): Promise<void> {
+async function take(parts: ScheduleParts, step: Planned, because: ChangeReason): Promise<void> {
   const { id, action, options, stored } = step
   const { reason = null, by = null } = because
   if (action === "create") await createSchedule(parts, id, options!, because)
   if (action === "change")
     await putSchedule(parts, id, options!, { ...because, ifRevision: stored!.revision })
   if (action === "delete") await deleteSchedule(parts.store, id, { reason, by })
-  // What is stored already stays, also if its task takes no payload any more.
+  // A stored payload stays valid even if its task no longer takes a payload.
   if (action === "same") await checkStoredPayload(parts.tasks, stored!.task, stored!.payload)
 }
 

@@ -9,7 +9,7 @@ import { nextInTimetable } from "../../core/timetable.ts"
 import { accepted } from "../../store/refused.ts"
 import type { Store } from "../../store/store.ts"
 
-/** Runs for occurrences of the past: a plan to look at first, then the doing. */
+/** Creates runs for past occurrences, in two steps: a plan to review, and its execution. */
 
 export const BACKFILL_MAX = 1_000
 const CHUNK = 100
@@ -19,18 +19,18 @@ export interface BackfillRange {
   readonly from: Date
   /** Included; not after now. */
   readonly until: Date
-  /** `missing`: occurrences that never became a run. `failed`: whose run failed for good. `all`: whatever became of them. */
+  /** `missing`: occurrences without a run. `failed`: occurrences whose run failed. `all`: every occurrence in the range. */
   readonly which: "missing" | "failed" | "all"
-  /** Tells two backfills of the same occurrences apart; the same name never runs one twice. */
+  /** The name of the backfill. An occurrence is run at most once under one name; another name runs it again. */
   readonly name: string
 }
 
 export interface BackfillPlan extends BackfillRange {
-  /** Changes whenever the plan would do something else. */
+  /** A hash of the schedule's revision, the name and the occurrences. */
   readonly planId: string
   readonly scheduleId: string
   readonly occurrences: readonly Date[]
-  /** Occurrences in the range that were left out: they have a run, or, of `failed`, none that failed. */
+  /** The number of occurrences in the range that are left out, because they have a run or, for `failed`, no failed run. */
   readonly leftOut: number
 }
 
@@ -41,8 +41,8 @@ export async function planBackfill(
 ): Promise<BackfillPlan> {
   check(schedule, range, await store.now())
   const all = occurrencesIn(schedule, range)
-  const { own, again } = await runsOf(store, schedule, all, range)
-  const occurrences = all.filter((at) => !again.has(at) && isWanted(range.which, own.get(at)))
+  const { own, backfilled } = await runsOf(store, schedule, all, range)
+  const occurrences = all.filter((at) => !backfilled.has(at) && isWanted(range.which, own.get(at)))
   const planId = hashText(
     `${schedule.id} ${schedule.revision} ${range.name} ${occurrences.join(" ")}`,
   ).toString(36)
@@ -55,7 +55,7 @@ export async function planBackfill(
   }
 }
 
-/** The same plan as things are now; refused if it would do something else than what was looked at. */
+/** Plans the backfill again. Throws if the new plan differs from the given one. */
 export async function planAgain(
   store: Store,
   schedule: Schedule,
@@ -66,11 +66,14 @@ export async function planAgain(
   if (current.planId === planned.planId) return current
   throw new BelfryError(
     "BELFRY_BACKFILL_CHANGED",
-    `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
+    `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences, but now it has ${current.occurrences.length} or different ones.`,
   )
 }
 
-/** Low in priority and one at a time unless said: a backfill never stands in the way of what is due now. */
+/**
+ * Backfilled runs have a lower priority and a concurrency limit (default 1), so that they don't delay the runs that are due
+ * now.
+ */
 export async function doBackfill(
   store: Store,
   schedule: Schedule,
@@ -113,7 +116,7 @@ function backfillRun(
   }
 }
 
-/** Its own ids: the ledger's record of what happened at the time stays. */
+/** An id of its own, so that the record of the occurrence itself stays unchanged. */
 function backfillIdOf(scheduleId: string, scheduledFor: Instant, name: string): string {
   return `${runIdOf(scheduleId, scheduledFor)}~${name}`
 }
@@ -159,23 +162,23 @@ function isWanted(which: BackfillRange["which"], state: RunState | undefined): b
   return which === "failed" ? state === "failed" : state === undefined || state === "skipped"
 }
 
-/** What became of each occurrence at its time, and which have a run of this backfill. */
+/** The state of each occurrence's own run, and the occurrences that already have a run of this backfill. */
 async function runsOf(
   store: Store,
   schedule: Schedule,
   occurrences: readonly Instant[],
   { name }: BackfillRange,
-): Promise<{ own: ReadonlyMap<Instant, RunState>; again: ReadonlySet<Instant> }> {
+): Promise<{ own: ReadonlyMap<Instant, RunState>; backfilled: ReadonlySet<Instant> }> {
   const own = new Map<Instant, RunState>()
-  const again = new Set<Instant>()
+  const backfilled = new Set<Instant>()
   for (let start = 0; start < occurrences.length; start += CHUNK) {
     const chunk = occurrences.slice(start, start + CHUNK)
     const ids = chunk.flatMap((at) => [runIdOf(schedule.id, at), backfillIdOf(schedule.id, at, name)])
     const runs = await store.findRuns({ ids }, { orderBy: "createdAt", after: null, limit: ids.length })
     for (const { id, scheduledFor, state } of runs) {
       if (id === runIdOf(schedule.id, scheduledFor!)) own.set(scheduledFor!, state)
-      else again.add(scheduledFor!)
+      else backfilled.add(scheduledFor!)
     }
   }
-  return { own, again }
+  return { own, backfilled }
 }

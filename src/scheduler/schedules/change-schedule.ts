@@ -5,7 +5,7 @@ import type { Instant } from "../../core/instant.ts"
 import { cancelsOf, deletionOf, type FireFacts, type Plan } from "../../core/plan.ts"
 import type { OwedOptions } from "../../core/plan-owed.ts"
 import { definitionOf } from "../../core/reconcile.ts"
-import { isTimedOtherwise, redefine } from "../../core/redefine.ts"
+import { hasOtherTiming, redefine } from "../../core/redefine.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule.ts"
 import { deletedEntry, steeredEntry, updatedEntry } from "../../core/schedule-journal.ts"
 import type { Why } from "../../core/steer.ts"
@@ -14,9 +14,9 @@ import { plannedBy, readFacts } from "../../engine/facts.ts"
 import { accepted, isRefused } from "../../store/refused.ts"
 import type { FireAnswer, Store } from "../../store/store.ts"
 
-/** Changing stored schedules: read, decide, swap; and again if somebody was faster. */
+/** Changes stored schedules: read, decide, compare-and-swap. Starts over if another process was faster. */
 
-/** Each try loses only to somebody else's success, so this many losses in a row mean something is wrong. */
+/** A try fails only if another process succeeded. So many failures in a row mean that something is wrong. */
 export const TRIES = 20
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | null> {
@@ -34,18 +34,19 @@ export function noSchedule(id: string): BelfryError {
   return new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
 }
 
-/** Somebody's step. */
+/** A step that an operator takes for a schedule. */
 export interface Step {
-  /** What the journal calls it; null: it isn't kept there. */
+  /** The name of the action in the journal. Null: not recorded there. */
   readonly action: string | null
   readonly why: Why
-  /** Null means there is nothing to do. */
+  /** Null: nothing to do. */
   decide(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null
 }
 
 /**
- * Applies an operator's step and returns the schedule as it is then. A schedule that finishes in the step, and asked to be removed
- * then, is no longer there: that is the end of a `resume`; any other step comes too late for it.
+ * Takes an operator's step and returns the changed schedule. If the schedule finishes in the step and has the option to be
+ * removed when finished, it no longer exists. With `mayFinish` (for `resume`) that is a success; other steps then fail with
+ * "no schedule".
  */
 export async function steerSchedule(
   store: Store,
@@ -61,19 +62,22 @@ export async function steerSchedule(
 }
 
 type Steered =
-  /** The schedule as it is then, or was at its end. */
+  /** The changed schedule, or its last state if it was removed. */
   | { readonly outcome: "done" | "removed"; readonly schedule: Schedule }
-  /** It has moved, or a run of the step needs a live key that another run holds. */
+  /** The schedule has changed, or a run of the step needs a live key that another run holds. */
   | { readonly outcome: "stale" | "held" }
 
-/** One try at a step of the schedule as it was read. */
+/** Tries the step once, on the schedule as it was read. */
 export async function trySteer(store: Store, schedule: Schedule, step: Step): Promise<Steered> {
   const facts = await readFacts(store, schedule)
   const now = await store.now()
   if (isEdited(schedule)) {
-    // Somebody wrote to it without our checks: that comes first.
+    // The row was written by SQL directly, without our checks. That edit is planned first.
     accepted(
-      await offer(store, await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))),
+      await fireOne(
+        store,
+        await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now)),
+      ),
     )
     return { outcome: "stale" }
   }
@@ -81,13 +85,13 @@ export async function trySteer(store: Store, schedule: Schedule, step: Step): Pr
   if (plan === null) return { outcome: "done", schedule }
   const { action, why } = step
   const entry = action === null ? {} : { entry: steeredEntry(action, schedule, plan, why) }
-  const { outcome } = accepted(await offer(store, { ...plan, ...entry }))
+  const { outcome } = accepted(await fireOne(store, { ...plan, ...entry }))
   if (outcome !== "done") return { outcome }
   if (plan.progress !== null) return { outcome, schedule: { ...schedule, ...plan.progress } }
   return { outcome: "removed", schedule: { ...schedule, paused: null, nextRunAt: null, finishedAt: now } }
 }
 
-async function offer(store: Store, plan: Plan): Promise<FireAnswer> {
+async function fireOne(store: Store, plan: Plan): Promise<FireAnswer> {
   await cancelAll(store, cancelsOf(plan))
   const [answer] = await store.fire([plan])
   return answer!
@@ -95,12 +99,12 @@ async function offer(store: Store, plan: Plan): Promise<FireAnswer> {
 
 export interface Edit {
   readonly why: Why
-  /** What code declared, if it is code that edits. */
+  /** The fingerprint of the declared definition, if the edit comes from code. */
   readonly declaredAs?: string
   define(stored: Schedule): Promise<ScheduleDefinition> | ScheduleDefinition
 }
 
-/** Replaces the definition, if the schedule is at that revision. */
+/** Replaces the definition if the schedule is at revision `ifRevision`. */
 export async function editSchedule(
   store: Store,
   id: string,
@@ -108,7 +112,7 @@ export async function editSchedule(
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await requireSchedule(store, id)
-    if (stored.revision !== edit.ifRevision) throw changedMeanwhile(id, stored, edit.ifRevision)
+    if (stored.revision !== edit.ifRevision) throw revisionConflict(id, stored, edit.ifRevision)
     const edited = await tryEdit(store, stored, edit)
     if (edited !== null) return edited
   }
@@ -116,21 +120,21 @@ export async function editSchedule(
 }
 
 /**
- * One try at an edit of the schedule as it was read; null if it has moved, also because what it owed was fired first. The next
- * occurrence moves only if the definition says when differently.
+ * Tries the edit once, on the schedule as it was read. Null: the schedule has changed, possibly because owed occurrences were
+ * fired first. The next occurrence moves only if the new definition changes the timetable.
  */
 export async function tryEdit(store: Store, stored: Schedule, edit: Edit): Promise<Schedule | null> {
   const now = await store.now()
   const definition = await edit.define(stored)
-  // By the same timetable, what has no room yet stays owed.
-  const canWait = !isTimedOtherwise(definitionOf(stored), definition)
+  // If the timetable stays the same, occurrences that wait for a free place stay owed.
+  const canWait = !hasOtherTiming(definitionOf(stored), definition)
   if (await settle(store, stored, now, { canWait })) return null
   const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
   const swap = await store.putSchedule(edited, stored.version, updatedEntry(stored, edited, edit.why))
   return swap.outcome === "done" ? { ...edited, version: swap.version } : null
 }
 
-/** True if something was owed and has been fired: the schedule has moved, read it again. */
+/** True if owed occurrences were fired. The caller must then read the schedule again. */
 async function settle(
   store: Store,
   schedule: Schedule,
@@ -140,11 +144,11 @@ async function settle(
   const facts = await readFacts(store, schedule)
   const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now, options))
   if (plan === null) return false
-  // What can't be kept must not stand in the way of the edit that may mend it.
-  return !isRefused(await offer(store, plan))
+  // A plan that the store refuses must not block the edit, because the edit may correct the cause.
+  return !isRefused(await fireOne(store, plan))
 }
 
-/** Whatever fires meanwhile; false if there is none. */
+/** Retries if the schedule fires meanwhile. False: the schedule doesn't exist. */
 export async function deleteSchedule(store: Store, id: string, why: Why): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await findSchedule(store, id)
@@ -155,13 +159,13 @@ export async function deleteSchedule(store: Store, id: string, why: Why): Promis
   throw tooManyTries(id, "deleted")
 }
 
-/** Null: it isn't there, or not any more. */
-export function changedMeanwhile(id: string, stored: Schedule | null, ifRevision: number): BelfryError {
+/** `stored` is null if the schedule doesn't exist. */
+export function revisionConflict(id: string, stored: Schedule | null, ifRevision: number): BelfryError {
   const revision = stored?.revision ?? null
-  const is = revision === null ? "isn't there" : `is at revision ${revision}`
+  const actual = revision === null ? "doesn't exist" : `is at revision ${revision}`
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
-    `Schedule "${id}" ${is}; the change was based on revision ${ifRevision}.`,
+    `Schedule "${id}" ${actual}; the change was based on revision ${ifRevision}.`,
     { details: { id, revision, ifRevision } },
   )
 }

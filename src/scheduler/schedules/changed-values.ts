@@ -1,7 +1,7 @@
 import { minimalOptions } from "../../core/minimal-options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 
-/** One option of a schedule that changes; null for an option that isn't set. */
+/** A changed option of a schedule. A value is null if the option is not set. */
 export interface ChangedValue {
   readonly option: string
   readonly from: unknown

@@ -7,9 +7,9 @@ import { createdEntry } from "../../core/schedule-journal.ts"
 import type { Why } from "../../core/steer.ts"
 import type { ScheduleView } from "../views.ts"
 import {
-  changedMeanwhile,
   editSchedule,
   findSchedule,
+  revisionConflict,
   TRIES,
   tooManyTries,
   tryEdit,
@@ -24,9 +24,9 @@ import {
   type ScheduleChanges,
 } from "./schedule-options.ts"
 import { type ScheduleParts, type Viewer, viewerOf } from "./schedule-parts.ts"
-import { type Beginning, scheduleToCreate } from "./schedule-to-create.ts"
+import { type InitialState, scheduleToCreate } from "./schedule-to-create.ts"
 import {
-  type Because,
+  type ChangeReason,
   CREATE_OPTIONS,
   type CreateOptions,
   idOf,
@@ -36,31 +36,31 @@ import {
   whyOf,
 } from "./steering-options.ts"
 
-/** Saying what a schedule is: anew, or otherwise than before. */
+/** Creates, replaces and updates schedules. */
 
 export async function createSchedule(
   parts: ScheduleParts,
   id: string,
   options: CreateOptions<unknown>,
-  because: Because,
+  because: ChangeReason,
 ): Promise<ScheduleView> {
-  const asked = askedFor(id, options)
+  const request = checkedRequest(id, options)
   const why = whyOf(because, "create")
   await parts.ready()
   const view = await viewerOf(parts.store)
-  const created = await tryCreate(parts, asked, why, view)
+  const created = await tryCreate(parts, request, why, view)
   if (created !== null) return created
-  throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `There is a schedule "${id}" already.`, { details: { id } })
+  throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `Schedule "${id}" already exists.`, { details: { id } })
 }
 
-/** Whoever creates or deletes it meanwhile: it is replaced, or created anew. */
+/** Retries if another process creates, changes or deletes the schedule meanwhile. */
 export async function putSchedule(
   parts: ScheduleParts,
   id: string,
   options: CreateOptions<unknown>,
-  based: Because & { ifRevision?: number },
+  based: ChangeReason & { ifRevision?: number },
 ): Promise<ScheduleView> {
-  const asked = askedFor(id, options)
+  const request = checkedRequest(id, options)
   const { ifRevision, reason = null, by = null } = checked(based, PUT_BASE, sourceOf("put"))
   const why = { reason, by }
   await parts.ready()
@@ -69,12 +69,12 @@ export async function putSchedule(
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await findSchedule(store, id)
     if (ifRevision !== undefined && stored?.revision !== ifRevision)
-      throw changedMeanwhile(id, stored, ifRevision)
+      throw revisionConflict(id, stored, ifRevision)
     if (stored === null) {
-      const created = await tryCreate(parts, asked, why, view)
+      const created = await tryCreate(parts, request, why, view)
       if (created !== null) return created
     } else {
-      const edited = await tryEdit(store, stored, { why, define: () => definitionOf(parts, asked, stored) })
+      const edited = await tryEdit(store, stored, { why, define: () => definitionOf(parts, request, stored) })
       if (edited !== null) return view(edited)
     }
   }
@@ -85,7 +85,7 @@ export async function updateSchedule(
   parts: ScheduleParts,
   id: string,
   changes: ScheduleChanges,
-  based: Because & { ifRevision: number },
+  based: ChangeReason & { ifRevision: number },
 ): Promise<ScheduleView> {
   const scheduleId = idOf(id, "update")
   const source = scheduleSource(scheduleId)
@@ -101,58 +101,58 @@ export async function updateSchedule(
       checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, source)
       const payload = given.payload === undefined ? stored.payload : given.payload
       const task = given.task ?? stored.task
-      // What was there before is only checked: a schedule whose function is gone can still be disabled.
-      const isOther = given.payload !== undefined || task !== stored.task
-      const check = isOther ? examineFor(parts) : checkStoredPayload
+      // An unchanged payload is checked less strictly, so that a schedule whose SQL function is gone can still be disabled.
+      const isNewPayload = given.payload !== undefined || task !== stored.task
+      const check = isNewPayload ? payloadCheckFor(parts) : checkStoredPayload
       await check(parts.tasks, task, payload)
       const options = changedOptions(stored, changes)
-      return defined(parts, { id, options, task, payload }, stored)
+      return buildDefinition(parts, { id, options, task, payload }, stored)
     },
   })
   return view(edited)
 }
 
-/** What somebody wants a schedule to be, checked as far as that is possible by itself. */
-interface Asked {
+/** The requested schedule, checked as far as possible without the store. */
+interface ScheduleRequest {
   readonly id: string
   readonly task: string
   readonly payload: unknown
   readonly options: Parameters<typeof defineSchedule>[0]
-  readonly beginning: Beginning
+  readonly initial: InitialState
 }
 
-export function askedFor(id: string, options: CreateOptions<unknown>): Asked {
+export function checkedRequest(id: string, options: CreateOptions<unknown>): ScheduleRequest {
   const given = checked(options, CREATE_OPTIONS, scheduleSource(checkId(id)))
   const { task: _task, payload, startImmediately: _now, paused: _paused, ...rest } = options
-  return { id, task: given.task, payload, options: rest, beginning: given }
+  return { id, task: given.task, payload, options: rest, initial: given }
 }
 
-/** Null if the id is taken. */
+/** Null: the id is already in use. */
 async function tryCreate(
   parts: ScheduleParts,
-  asked: Asked,
+  request: ScheduleRequest,
   why: Why,
   view: Viewer,
 ): Promise<ScheduleView | null> {
   const { store } = parts
-  const definition = await definitionOf(parts, asked, null)
-  const schedule = scheduleToCreate(asked.id, definition, asked.beginning, await store.now())
+  const definition = await definitionOf(parts, request, null)
+  const schedule = scheduleToCreate(request.id, definition, request.initial, await store.now())
   const swap = await store.putSchedule(schedule, null, createdEntry(schedule, why))
   return swap.outcome === "done" ? view(schedule) : null
 }
 
 async function definitionOf(
   parts: ScheduleParts,
-  asked: Asked,
+  request: ScheduleRequest,
   stored: Schedule | null,
 ): Promise<ScheduleDefinition> {
-  await examineFor(parts)(parts.tasks, asked.task, asked.payload)
-  return defined(parts, asked, stored)
+  await payloadCheckFor(parts)(parts.tasks, request.task, request.payload)
+  return buildDefinition(parts, request, stored)
 }
 
-async function defined(
+async function buildDefinition(
   { store, declared }: ScheduleParts,
-  { id, options, task, payload }: Omit<Asked, "beginning">,
+  { id, options, task, payload }: Omit<ScheduleRequest, "initial">,
   stored: Schedule | null,
 ): Promise<ScheduleDefinition> {
   const { owner = null, release = 0 } = stored ?? {}
@@ -162,6 +162,6 @@ async function defined(
   return definition
 }
 
-function examineFor({ isWithin = false }: ScheduleParts): typeof examinePayload {
+function payloadCheckFor({ isWithin = false }: ScheduleParts): typeof examinePayload {
   return isWithin ? checkPayload : examinePayload
 }

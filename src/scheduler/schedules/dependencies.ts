@@ -13,12 +13,12 @@ import type { ScheduleDefinition } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import { schedulesOf } from "./read-schedules.ts"
 
-/** What a definition is compared with: the one that is stored, if it is an update. */
+/** The part of a definition that is checked here. */
 type Depending = Pick<ScheduleDefinition, "dependsOn">
 
 /**
- * A schedule that depends on one that isn't there would never fire, nor would one that depends on itself by way of others: each
- * occurrence would be skipped. Only what is new is refused, so that a schedule with such a problem can still be changed.
+ * Refuses dependencies on missing schedules, and cycles: every occurrence of such a schedule would be skipped. Only new
+ * dependencies are refused, so that a schedule that already has this problem can still be changed.
  */
 export async function checkDependencies(
   store: Store,
@@ -38,13 +38,13 @@ export async function checkDependencies(
   if (cycle !== null) throw cycleRefusal(cycle)
 }
 
-/** Among the schedules of a program, whatever their order. */
+/** Refuses cycles among the declared schedules of one program. */
 export function checkDeclaredDependencies(declared: readonly Declared[]): void {
   const [cycle] = cyclesIn(dependenciesOf(declared))
   if (cycle !== undefined) throw cycleRefusal(cycle)
 }
 
-/** Which of these would wait for themselves by way of stored schedules of others, and how. */
+/** The declared schedules that would be part of a cycle through stored schedules, each with a description of its cycle. */
 export async function cyclesWithStored(
   store: Store,
   declared: readonly Declared[],
@@ -63,15 +63,15 @@ export function cycleRefusal(cycle: readonly string[]): BelfryError {
 }
 
 function cycleProblem(cycle: readonly string[]): string {
-  return `makes a cycle: ${cycleInWords(cycle)}. Schedules that wait for one another never fire`
+  return `makes a cycle: ${cycleInWords(cycle)}. Schedules that depend on each other never fire`
 }
 
-/** Beyond this many a cycle isn't noticed here; `belfry doctor` looks at all. */
-const LOOKED_AT_MAX = 10_000
+/** Reading stops after this many schedules, and a longer cycle is not found here. `belfry doctor` checks all schedules. */
+const READ_MAX = 10_000
 
 /**
- * What these schedules depend on, and what those depend on in turn, as far as it is stored. `unstored` are the local ones, and
- * those that are declared and not stored yet. One that doesn't exist has no entry.
+ * The direct and indirect dependencies of the `known` schedules, read from the store. `unstored` holds local schedules, and
+ * declared schedules that are not stored yet. A schedule that doesn't exist has no entry.
  */
 export async function dependenciesFrom(
   store: Store,
@@ -79,18 +79,18 @@ export async function dependenciesFrom(
   unstored: Dependencies = new Map(),
 ): Promise<Dependencies> {
   const found = new Map(known)
-  const asked = new Set(found.keys())
+  const read = new Set(found.keys())
   let named = [...found.values()].flat()
-  while (found.size - known.size < LOOKED_AT_MAX) {
-    const wanted = [...new Set(named)].filter((id) => !asked.has(id))
-    if (wanted.length === 0) break
-    for (const id of wanted) asked.add(id)
-    await readInto(found, store, wanted)
-    for (const id of wanted) {
+  while (found.size - known.size < READ_MAX) {
+    const unread = [...new Set(named)].filter((id) => !read.has(id))
+    if (unread.length === 0) break
+    for (const id of unread) read.add(id)
+    await readInto(found, store, unread)
+    for (const id of unread) {
       const needed = unstored.get(id)
       if (!found.has(id) && needed !== undefined) found.set(id, needed)
     }
-    named = wanted.flatMap((id) => found.get(id) ?? [])
+    named = unread.flatMap((id) => found.get(id) ?? [])
   }
   return found
 }
@@ -103,7 +103,7 @@ async function readInto(
   for (const [id, schedule] of await schedulesOf(store, ids)) found.set(id, idsDependedOn(schedule))
 }
 
-/** Which of these ids no stored schedule has. */
+/** The ids that no stored schedule has. */
 export async function missingAmong(store: Store, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = new Map<string, readonly string[]>()
   await readInto(found, store, [...ids])

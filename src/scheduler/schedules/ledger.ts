@@ -8,29 +8,29 @@ import type { RunSummary } from "../../core/run-summary.ts"
 import type { Store } from "../../store/store.ts"
 import { cursor, isInstantPlace, type Listing, listing } from "../listing.ts"
 
-/** What became of an occurrence, and why. The answer to "why didn't it run?". */
+/** The outcome of an occurrence and the reason. Answers "why didn't it run?". */
 export interface LedgerEntry {
   readonly scheduledFor: Date
-  /** For a record that stands for several occurrences: the first of them, and how many (10,000 means at least). */
+  /** If the record stands for several occurrences: the first of them, and how many. 10,000 means 10,000 or more. */
   readonly from: Date | null
   readonly count: number
   readonly outcome: RunState
-  /** `overlap`, `paused`, `missed`, … for a skip; why it was cancelled. */
+  /** For a skip: `overlap`, `paused`, `missed`, …. For a cancelled run: the reason of the cancellation. */
   readonly reason: string | null
   readonly message: string | null
   readonly runId: string
   readonly triggeredBy: TriggeredBy
-  /** How long after it was due its first attempt began; null before. */
+  /** The time from due to the start of the first attempt. Null: not started. */
   readonly latenessMs: number | null
-  /** Occurrences folded into this run after an outage. */
+  /** How many occurrences this run stands for after an outage, including its own. */
   readonly standsFor: number
 }
 
 export interface LedgerPage {
-  /** Only those of which this came. No index helps with it: a page may hold fewer than were asked for, and still have a `next`. */
+  /** Filters by outcome. This filter has no index: a page may hold fewer entries than `limit` and still have a `next`. */
   readonly outcome?: RunState | readonly RunState[]
   readonly limit?: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string
 }
 
@@ -57,7 +57,7 @@ export function readLedger(
       const attempts = await firstAttemptsOf(store, runs)
       return runs.map((run) => ({ run, attempt: attempts.get(run.id) ?? run }))
     },
-    ...(outcome === undefined ? {} : { wants: ({ run }) => outcome.includes(run.state) }),
+    ...(outcome === undefined ? {} : { matches: ({ run }) => outcome.includes(run.state) }),
     placeOf: ({ run }) => ({ at: run.scheduledFor!, id: run.id }),
     show: ({ run, attempt }) => entryOf(run, attempt),
   })
@@ -65,7 +65,7 @@ export function readLedger(
 
 type FirstAttempt = Pick<RunSummary, "dueAt" | "startedAt">
 
-/** Of those that were tried again: the others' first attempt is their newest. */
+/** The first attempts of runs with more than one attempt. A summary only has the newest. */
 async function firstAttemptsOf(
   store: Store,
   runs: readonly RunSummary[],

@@ -4,7 +4,7 @@ import type { Schedule } from "../../core/schedule.ts"
 import { readFacts } from "../../engine/facts.ts"
 import type { Store } from "../../store/store.ts"
 
-/** Where somebody wrote to it without our checks, as the next plan will leave it: that depends on what is unfinished. */
+/** If the row was written by SQL directly: the schedule as the next plan will leave it, which depends on the unfinished runs. */
 export async function withEditsPlanned(store: Store, schedule: Schedule): Promise<Schedule> {
   return isEdited(schedule) ? afterNextPlan(schedule, await readFacts(store, schedule)) : schedule
 }

@@ -5,16 +5,16 @@ import { describeThrown } from "../../core/thrown.ts"
 import { validatePayload } from "../../task/payload.ts"
 import type { AnyTask } from "../../task/task.ts"
 
-/** Payloads are checked by the tasks that this process knows; those of other tasks when they run. */
+/** The tasks that this process defines. Payloads of other tasks are checked when the run starts. */
 type Tasks = ReadonlyMap<string, AnyTask>
 
-/** By the task's schema, in the form that is stored: for a payload that is stored already. */
+/** For a payload that is already stored: checks its stored form by the task's schema. */
 export async function checkStoredPayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
   const task = tasks.get(name)
   if (task !== undefined) await validated(task, payload)
 }
 
-/** The same for a payload that somebody gives: none, if the task has no schema. */
+/** For a new payload: also refuses any payload if the task has no schema. */
 export async function checkPayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
   const task = tasks.get(name)
   if (task === undefined) return
@@ -22,14 +22,14 @@ export async function checkPayload(tasks: Tasks, name: string, payload: unknown)
   await validated(task, payload)
 }
 
-/** Refuses a payload for a task that takes none: it would be stored, and silently do nothing. */
+/** Refuses a payload for a task that takes none. Otherwise it would be stored and silently ignored. */
 export function checkTakesPayload(task: AnyTask, payload: unknown): void {
   if (task.payload !== null || payload === undefined || payload === null) return
   const text = `Task "${task.name}" takes no payload: it has no schema. Received ${shown(payload)}. Define the task with a payload schema if it takes one.`
   throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload", task: task.name } })
 }
 
-/** By the schema, and then by the task itself, which may know of more that keeps a run from succeeding. */
+/** Checks by the schema, and then by the task's own `examine`, which may find more reasons why a run would fail. */
 export async function examinePayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
   const task = tasks.get(name)
   if (task === undefined) return

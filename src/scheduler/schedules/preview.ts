@@ -6,17 +6,17 @@ import type { Schedule } from "../../core/schedule.ts"
 
 export interface OccurrenceView {
   readonly scheduledFor: Date
-  /** With jitter, or where it was moved to. */
+  /** Includes jitter, or the time the occurrence was moved to. */
   readonly dueAt: Date
   readonly isSkipped: boolean
 }
 
-/** More would keep the process from everything else for too long. */
+/** Passing over more occurrences would block the event loop for too long. */
 const PASSED_OVER_MAX = 100_000
 
 /**
- * The next occurrences, by the same functions that fire them; with `after`, those after it. Counts the runs on the way as if
- * they had been: the schedule may be spent by then.
+ * The next occurrences, computed by the functions that fire them. With `after`, the occurrences after that time. Occurrences
+ * passed on the way count toward `maxRuns`, so a limited schedule may have none left.
  */
 export function upcoming(
   stored: Schedule,
@@ -40,7 +40,7 @@ export function upcoming(
   return found
 }
 
-/** Which occurrences come doesn't depend on those before: those can be passed over at once. */
+/** True if an occurrence doesn't depend on earlier ones. Then the search can start at `after` directly. */
 function isIndependent({ maxRuns, spacingMs }: Schedule): boolean {
   return maxRuns === null && spacingMs === 0
 }
@@ -53,7 +53,7 @@ function tooFar({ id }: Schedule, after: Instant): BelfryError {
   )
 }
 
-/** What lies before is no longer to come: settled, past, or dropped by a pause with an end. */
+/** Occurrences up to this instant are settled, past, or dropped by a pause with an end. */
 function settledBy(schedule: Schedule, now: Instant): Instant {
   const past = passedBy(schedule, now)
   const until = schedule.paused?.until ?? null

@@ -1,11 +1,11 @@
 import type { Schedule } from "../../core/schedule.ts"
 import type { ScheduleFilter, SchedulePage, Store } from "../../store/store.ts"
 
-/** Reading more schedules than one page holds. */
+/** Reads more schedules than fit on one page. */
 
 const PAGE = 500
 
-/** All that a filter finds, page by page in the order of ids: what is done to one meanwhile doesn't move the others. */
+/** All schedules that match, page by page, ordered by id: changes made during the reading don't shift the pages. */
 export async function* schedulesBy(store: Store, filter: ScheduleFilter): AsyncIterable<Schedule> {
   for (let after: SchedulePage["after"] = null; ; ) {
     const page: readonly Schedule[] = await store.findSchedules(filter, { orderBy: "id", after, limit: PAGE })
@@ -15,7 +15,7 @@ export async function* schedulesBy(store: Store, filter: ScheduleFilter): AsyncI
   }
 }
 
-/** Those of these ids that are stored. */
+/** The stored schedules with these ids. */
 export async function schedulesOf(
   store: Store,
   ids: readonly string[],

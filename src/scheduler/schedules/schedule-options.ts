@@ -6,10 +6,10 @@ import { TASK_NAME, taskOr } from "../../core/limits.ts"
 import { minimalOptionsBesideTriggers, minimalTriggers } from "../../core/minimal-options.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
-import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
+import { readableTriggers, unreadOptionsIn } from "../../core/unread-options.ts"
 import type { AnyTask } from "../../task/task.ts"
 
-/** What may be changed of a schedule; null takes an option away. */
+/** The options that an update can change. Null removes an option. */
 export type ScheduleChanges = {
   readonly [Option in keyof ScheduleOptions]?: ScheduleOptions[Option] | null
 } & {
@@ -33,11 +33,11 @@ export const GIVEN_CHANGES: RequiredKind<object> = required({
 const TRIGGERS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
 
 /**
- * The options that would define what is stored, with the changes laid over them. Options that can't be read are given as they
- * are written, unless they are changed: whoever defines the schedule by them is told what is wrong.
+ * The options of the stored schedule, merged with the changes. An unreadable option is passed on as written unless it is
+ * changed, so that the check of the definition reports what is wrong with it.
  */
 export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChanges): ScheduleOptions {
-  // A new trigger replaces all there were: adding one is done by naming them all. So those that can't be read are mended.
+  // A new trigger replaces all stored triggers, including unreadable ones. To add a trigger, the caller gives all of them.
   const isRetimed = TRIGGERS.some((option) => changes[option] !== undefined && changes[option] !== null)
   const merged: Record<string, unknown> = {
     ...(isRetimed ? {} : { triggers: keptTriggers(stored) }),
@@ -45,9 +45,9 @@ export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChan
   }
   const misplaced = misplacedIn(stored, changes)
   for (const name of misplaced) delete merged[name]
-  const taken = TRIGGERS.find((option) => changes[option] === null && !misplaced.includes(option))
-  if (!isRetimed && taken !== undefined) {
-    const text = `${taken} can't be taken away by itself. Name the whole timetable anew, such as cron.`
+  const removed = TRIGGERS.find((option) => changes[option] === null && !misplaced.includes(option))
+  if (!isRetimed && removed !== undefined) {
+    const text = `${removed} can't be removed alone. Give the whole timetable again, for example cron.`
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
   }
   for (const option of Object.keys(SCHEDULE_OPTIONS) as (keyof ScheduleOptions)[]) {
@@ -58,45 +58,47 @@ export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChan
   return merged as ScheduleOptions
 }
 
-/** What a row has among its options and shouldn't: each has to be named, if only to take it away. */
+/** Unknown names among the options of a row written by SQL. An update must change or remove each of them. */
 function misplacedIn({ triggers }: ScheduleDefinition, changes: ScheduleChanges): readonly string[] {
   const problem = unreadOptionsIn(triggers)
   if (problem === null) return []
   const misplaced = problem.options.unread.filter((name) => !Object.hasOwn(POLICY_OPTIONS, name))
   const left = misplaced.filter((name) => (changes as Record<string, unknown>)[name] === undefined)
   if (left.length === 0) return misplaced
-  const text = `${problem.why} Take ${left.join(", ")} away in the same step.`
+  const text = `${problem.why} Remove ${left.join(", ")} in the same update.`
   throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
 }
 
 function keptTriggers({ triggers }: ScheduleDefinition): ReturnType<typeof minimalTriggers> {
-  for (const trigger of timesIn(triggers)) {
+  for (const trigger of readableTriggers(triggers)) {
     if (trigger.kind !== "unreadable") continue
-    const text = `${trigger.why} Name its whole timetable anew, such as cron.`
+    const text = `${trigger.why} Give its whole timetable again, for example cron.`
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
   }
   return minimalTriggers(triggers)
 }
 
 /**
- * Changes as they are checked. A row may hold what isn't an option, written without our checks, and that can be taken away like any
- * option. Before the schedule is read (null), nobody knows whether it does.
+ * The changes without the removals of unknown options. A row written by SQL may hold unknown options, and an update may remove
+ * them. While `stored` is null the row is not read yet, so every such removal is accepted for now.
  */
 export function checkableChanges(changes: ScheduleChanges, stored: ScheduleDefinition | null): unknown {
   const written = stored === null ? null : (unreadOptionsIn(stored.triggers)?.options.written ?? {})
-  const taken = foreignIn(changes).filter((option) => written === null || Object.hasOwn(written, option))
-  if (taken.length === 0) return changes
-  return Object.fromEntries(Object.entries(changes).filter(([option]) => !taken.includes(option)))
+  const removed = unknownRemovals(changes).filter(
+    (option) => written === null || Object.hasOwn(written, option),
+  )
+  if (removed.length === 0) return changes
+  return Object.fromEntries(Object.entries(changes).filter(([option]) => !removed.includes(option)))
 }
 
-/** The names that aren't options and are to be taken away. */
-function foreignIn(changes: ScheduleChanges): readonly string[] {
+/** The names of unknown options that the changes remove. */
+function unknownRemovals(changes: ScheduleChanges): readonly string[] {
   try {
     return Object.entries(changes)
       .filter(([option, value]) => value === null && !Object.hasOwn(SCHEDULE_CHANGES, option))
       .map(([option]) => option)
   } catch {
-    // A proxy or a getter may throw anything, and null has no entries: the check tells what is wrong with them.
+    // A proxy or a getter may throw, and null has no entries. The check of the options reports these.
     return []
   }
 }

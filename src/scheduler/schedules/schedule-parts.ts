@@ -6,21 +6,21 @@ import type { AnyTask } from "../../task/task.ts"
 import { type ScheduleView, scheduleView } from "../views.ts"
 import { Workers } from "../workers.ts"
 
-/** What the methods on schedules work with. */
+/** The dependencies of the methods on schedules. */
 export interface ScheduleParts {
   readonly store: Store
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
-  /** What this process declares, and what that depends on; local schedules are in no store. */
+  /** The schedules declared by this process with their dependencies. Local schedules are not in the store. */
   readonly declared: Dependencies
-  /** Inside somebody's transaction: what it has made so far isn't there for the tasks to see. */
+  /** Inside a transaction of the caller. Its uncommitted changes are not visible to the tasks' own checks. */
   readonly isWithin?: boolean
   ready(): Promise<void>
 }
 
 export type Viewer = (schedule: Schedule) => ScheduleView
 
-/** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */
+/** Reads the workers once. Called before a change, so that a change that succeeded is not reported as failed by this read. */
 export async function viewerOf(store: Store): Promise<Viewer> {
   const offered = await new Workers(store).offeredTasks()
   const now = await store.now()

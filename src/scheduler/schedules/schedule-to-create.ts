@@ -6,37 +6,37 @@ import { NO_FACTS } from "../../core/plan.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule.ts"
 import { pause, type Why } from "../../core/steer.ts"
 
-/** How a new schedule begins. */
-export interface Beginning {
+/** The initial state of a new schedule. */
+export interface InitialState {
   readonly startImmediately?: boolean | undefined
-  /** Null or nothing: it isn't paused. */
-  readonly paused?: Partial<PauseAsked> | null | undefined
+  /** Null or undefined: not paused. */
+  readonly paused?: Partial<RequestedPause> | null | undefined
 }
 
-type PauseAsked = Why & { readonly until: Instant | null }
+type RequestedPause = Why & { readonly until: Instant | null }
 
-/** As it is written; refused if nothing would ever come of it. */
+/** The new record. Throws if the schedule has no occurrence in the future. */
 export function scheduleToCreate(
   id: string,
   definition: ScheduleDefinition,
-  { startImmediately = false, paused = null }: Beginning,
+  { startImmediately = false, paused = null }: InitialState,
   now: Instant,
 ): Schedule {
   const made = startImmediately ? newScheduleDueNow(id, definition, now) : newSchedule(id, definition, now)
-  if (made.finishedAt !== null) throw nothingToCome(made, now)
+  if (made.finishedAt !== null) throw noOccurrenceLeft(made, now)
   if (paused === null) return made
   const { progress } = pause(made, { until: null, reason: null, by: null, ...paused }, NO_FACTS, now)
   return { ...made, ...progress }
 }
 
-/** Such a schedule would never do anything: by what it is over is said. */
-function nothingToCome({ id, triggers, endsAt }: Schedule, now: Instant): BelfryError {
+/** The error names the option that lies in the past. */
+function noOccurrenceLeft({ id, triggers, endsAt }: Schedule, now: Instant): BelfryError {
   const isEnded = endsAt !== null && endsAt <= now
-  const over = isEnded ? `endsAt ${formatInstant(endsAt)}` : describeTriggers(triggers)
-  const single = triggers.every(({ kind }) => kind === "at") ? "at" : "triggers"
+  const passed = isEnded ? `endsAt ${formatInstant(endsAt)}` : describeTriggers(triggers)
+  const trigger = triggers.every(({ kind }) => kind === "at") ? "at" : "triggers"
   return new BelfryError(
     "BELFRY_SCHEDULE_INVALID",
-    `Schedule "${id}" has no occurrence to come: ${over} has passed.`,
-    { details: { id, option: isEnded ? "endsAt" : single } },
+    `Schedule "${id}" has no occurrence to come: ${passed} has passed.`,
+    { details: { id, option: isEnded ? "endsAt" : trigger } },
   )
 }

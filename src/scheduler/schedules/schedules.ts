@@ -11,7 +11,7 @@ import type { OccurrenceView } from "./preview.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
 import type {
   BackfillOptions,
-  Because,
+  ChangeReason,
   CreateOptions,
   PauseOptions,
   ScheduleQuery,
@@ -19,85 +19,90 @@ import type {
 } from "./steering-options.ts"
 import type { TriggerNowOptions, TriggerNowResult } from "./trigger.ts"
 
-/** The schedules: everything that can be done to them and asked of them. */
+/** Reads schedules and changes them. */
 export interface Schedules {
-  /** Fails if the id is taken. Nothing fires before the first occurrence, unless `startImmediately`. */
-  create<Input>(id: string, options: CreateOptions<Input>, because?: Because): Promise<ScheduleView>
+  /** Fails if the id is already in use. Fires nothing before the first occurrence, except with `startImmediately`. */
+  create<Input>(id: string, options: CreateOptions<Input>, because?: ChangeReason): Promise<ScheduleView>
 
   /**
-   * Creates it, or makes it what is said here: an option that isn't named is as if it had never been set. The next occurrence moves
-   * only if it is timed otherwise. `startImmediately` and `paused` count only when it is created. With `ifRevision` it is replaced
-   * only if it is at that revision.
+   * Creates or replaces a schedule. An option that is not given gets its default. The next occurrence moves only if the
+   * timetable changes. `startImmediately` and `paused` have an effect only on creation. With `ifRevision` the schedule is
+   * replaced only if it is at that revision.
    */
   put<Input>(
     id: string,
     options: CreateOptions<Input>,
-    based?: Because & { ifRevision?: number },
+    based?: ChangeReason & { ifRevision?: number },
   ): Promise<ScheduleView>
 
-  /** Null if there is none. */
+  /** Null: the schedule doesn't exist. */
   get(id: string): Promise<ScheduleView | null>
 
-  /** By id, or by when they run next or ran last. */
+  /** Ordered by id, by next run or by last run. */
   list(query?: ScheduleQuery): Listing<ScheduleView>
 
-  /** How many, by state, each up to 10,000: that number stands for so many or more. */
+  /** The number of schedules by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   count(query?: Omit<ScheduleQuery, "order" | "limit" | "cursor">): Promise<Readonly<ScheduleCounts>>
 
-  /** Changes only what is named; the next occurrence moves only if what is changed says when. */
-  update(id: string, changes: ScheduleChanges, based: Because & { ifRevision: number }): Promise<ScheduleView>
+  /** Changes only the given options. The next occurrence moves only if the timetable changes. */
+  update(
+    id: string,
+    changes: ScheduleChanges,
+    based: ChangeReason & { ifRevision: number },
+  ): Promise<ScheduleView>
 
-  /** True if it was there. Its runs stay. */
-  delete(id: string, because?: Because): Promise<boolean>
-  delete(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  /** True if the schedule existed. Its runs are kept. */
+  delete(id: string, because?: ChangeReason): Promise<boolean>
+  delete(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */
+  /** Drops occurrences until `resume`, or until the given time. The dropped interval is recorded. */
   pause(id: string, options?: PauseOptions): Promise<ScheduleView>
   pause(which: ScheduleSelection, options?: PauseOptions & ManyOptions): Promise<ManyReport>
 
   /**
-   * On from now. One whose last occurrence fell into the pause, and that is removed when it has finished, is returned as finished.
-   * Of many, those that are paused.
+   * Continues with the occurrences after now. If the last occurrence fell into the pause and the schedule is removed when
+   * finished, it is returned as finished. With a filter: the paused schedules.
    */
-  resume(id: string, because?: Because): Promise<ScheduleView>
-  resume(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  resume(id: string, because?: ChangeReason): Promise<ScheduleView>
+  resume(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** One run, now; the next occurrence is untouched. */
+  /** Creates one run now. The next occurrence is not affected. */
   trigger(id: string, options?: TriggerNowOptions): Promise<TriggerNowResult>
 
-  /** The next occurrence is at that time, then on from there; those passed over are recorded. */
-  reschedule(id: string, to: When, because?: Because): Promise<ScheduleView>
+  /** Sets the time of the next occurrence; the timetable continues after it. The occurrences passed over are recorded. */
+  reschedule(id: string, to: When, because?: ChangeReason): Promise<ScheduleView>
 
-  /** Leaves out one occurrence to come: the next unless said. */
-  skip(id: string, scheduledFor?: When, because?: Because): Promise<ScheduleView>
+  /** Skips one future occurrence. Default: the next one. */
+  skip(id: string, scheduledFor?: When, because?: ChangeReason): Promise<ScheduleView>
 
-  /** Another time for one occurrence, between its neighbours; it keeps its identity. */
-  move(id: string, scheduledFor: When, to: When, because?: Because): Promise<ScheduleView>
+  /** Moves one occurrence to a time between its neighbours. The id of its run stays the same. */
+  move(id: string, scheduledFor: When, to: When, because?: ChangeReason): Promise<ScheduleView>
 
-  /** Takes back a skip or a move. */
-  restore(id: string, scheduledFor: When, because?: Because): Promise<ScheduleView>
+  /** Undoes a skip or a move. */
+  restore(id: string, scheduledFor: When, because?: ChangeReason): Promise<ScheduleView>
 
-  /** The next occurrences, by the same function that fires them; with `after`, those after that time. */
+  /** The next occurrences, computed by the function that fires them. With `after`, the occurrences after that time. */
   preview(id: string, count?: number, options?: { after?: When }): Promise<readonly OccurrenceView[]>
 
-  /** What may not be meant about it, by its expression and by how its runs go. */
+  /** Likely mistakes in the schedule, found from its expression and its recent runs. */
   lints(id: string): Promise<readonly Lint[]>
 
-  /** Past occurrences, newest first, each with what became of it and why. */
+  /** Past occurrences, newest first, each with its outcome and reason. */
   occurrences(id: string, page?: LedgerPage): Listing<LedgerEntry>
 
-  /** What a backfill would do. Changes nothing. */
+  /** Plans a backfill. Changes nothing. */
   planBackfill(id: string, options: BackfillOptions): Promise<BackfillPlan>
 
-  /** Does what was planned, or refuses if it would now be something else. Returns the ids of the runs created. */
+  /** Executes a plan. Throws if the plan would be different now. Returns the ids of the created runs. */
   backfill(
     plan: BackfillPlan,
     options?: { concurrency?: number; by?: string; onProgress?: (done: number, total: number) => void },
   ): Promise<readonly string[]>
 
   /**
-   * Makes the schedules what is said here, each as `put` would; with `prune`, also deletes those of that tag that aren't named. All of
-   * it is rehearsed first: if a step would be refused, nothing is done. Schedules that code declares are left alone.
+   * Creates or replaces each schedule as `put` does. With `prune`, also deletes the schedules with that tag that are not
+   * listed. All steps are tried without changes first: if one would be refused, nothing is changed. Schedules declared in code
+   * are not changed.
    */
   apply(schedules: readonly ScheduleToApply[], options?: ApplyOptions): Promise<ApplyReport>
 }

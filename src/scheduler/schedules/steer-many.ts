@@ -2,18 +2,26 @@ import { type Checked, checked, type OptionTable } from "../../core/checked.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"
-import { doToMany, idsOf, MANY_OPTIONS, type ManyReport, refusalOf, selected, upTo } from "../many.ts"
+import {
+  distinctIds,
+  firstOf,
+  MANY_OPTIONS,
+  type ManyReport,
+  refusalOf,
+  selected,
+  takeInBatches,
+} from "../many.ts"
 import { schedulesBy } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
 import { SCHEDULE_FILTER, type ScheduleSelection, scheduleFilterOf, sourceOf } from "./steering-options.ts"
 
-/** One step, to be done to many schedules. */
+/** A step that is taken for many schedules. */
 export interface StepForMany<Table extends OptionTable> {
   readonly method: "delete" | "pause" | "resume"
-  /** What it takes, beside what all steps for many take. */
+  /** The options of this step, beside `MANY_OPTIONS`. */
   readonly table: Table
-  /** Of those that a filter finds, which it is for. */
-  wants?(schedule: Schedule): boolean
+  /** Selects among the schedules that match the filter. Default: all. */
+  appliesTo?(schedule: Schedule): boolean
   take(store: Store, id: string, given: Checked<Table>): Promise<unknown>
 }
 
@@ -29,20 +37,20 @@ export async function steerMany<Table extends OptionTable>(
   const { dryRun = false, limit = Number.POSITIVE_INFINITY, onProgress } = given
   const chosen = selected(which, SCHEDULE_FILTER, source)
   await ready()
-  const ids = chosen.ids === null ? found(store, chosen.filter, step) : idsOf(chosen.ids)
+  const ids = chosen.ids === null ? matchingIds(store, chosen.filter, step) : distinctIds(chosen.ids)
   const target = dryRun ? dryStore(store) : store
-  const take = (some: readonly string[]) =>
-    Promise.all(some.map((id) => refusalOf(step.take(target, id, given))))
-  return doToMany(upTo(ids, limit), { size: AT_ONCE, take }, onProgress)
+  const take = (batch: readonly string[]) =>
+    Promise.all(batch.map((id) => refusalOf(step.take(target, id, given))))
+  return takeInBatches(firstOf(ids, limit), { size: AT_ONCE, take }, onProgress)
 }
 
 const AT_ONCE = 10
 
-async function* found(
+async function* matchingIds(
   store: Store,
   filter: Checked<typeof SCHEDULE_FILTER>,
-  { wants = () => true }: Pick<StepForMany<OptionTable>, "wants">,
+  { appliesTo = () => true }: Pick<StepForMany<OptionTable>, "appliesTo">,
 ): AsyncIterable<string> {
   for await (const schedule of schedulesBy(store, scheduleFilterOf(filter)))
-    if (wants(schedule)) yield schedule.id
+    if (appliesTo(schedule)) yield schedule.id
 }

@@ -28,43 +28,43 @@ import { cursor, isMaybeInstantPlace } from "../listing.ts"
 import type { Selection } from "../many.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
 
-/** What the methods of `scheduler.schedules` take, but for the schedule itself. */
+/** The options of the methods of `scheduler.schedules`, except the definition of a schedule. */
 
-export interface Because {
+export interface ChangeReason {
   readonly reason?: string
-  /** Who asks. */
+  /** The name of the person or program that asks. */
   readonly by?: string
 }
 
 export type CreateOptions<Input> = ScheduleOptions &
   PayloadOption<Input> & {
     readonly task: Task<Input, unknown> | string
-    /** Fire once at creation, too. */
+    /** Also fire once at creation. */
     readonly startImmediately?: boolean
-    /** Paused from its first moment. */
+    /** Create the schedule paused. */
     readonly paused?: boolean | { readonly until?: When; readonly reason?: string; readonly by?: string }
   }
 
 export interface ScheduleQuery {
-  /** How the id begins. */
+  /** The beginning of the id. */
   readonly idPrefix?: string
   readonly owner?: string
   readonly task?: AnyTask | string
   readonly tag?: string
   readonly state?: ScheduleState | readonly ScheduleState[]
-  /** Is in its id, its task or its description, whatever the case of ASCII letters. */
+  /** A text in the id, the task or the description. The case of ASCII letters is ignored. */
   readonly text?: string
-  /** By id; the soonest next run first; or the newest last run first. By id unless said. */
+  /** `nextRunAt`: the soonest next run first. `lastRunAt`: the most recent run first. Default `id`. */
   readonly order?: "id" | "nextRunAt" | "lastRunAt"
   readonly limit?: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string
 }
 
-/** Which schedules: by their ids, or by a filter. `{ all: true }` means every one. */
+/** The schedules to change: a list of ids, or a filter. `{ all: true }` selects every schedule. */
 export type ScheduleSelection = Selection<Omit<ScheduleQuery, "order" | "limit" | "cursor">>
 
-export interface PauseOptions extends Because {
+export interface PauseOptions extends ChangeReason {
   readonly until?: When
 }
 
@@ -77,7 +77,7 @@ export interface BackfillOptions {
 
 const PAUSED_PARTS = record({ until: instant, reason: remark, by: remark })
 
-/** True, or what a pause says. */
+/** A boolean, or the details of the pause. */
 const PAUSED: Kind<{ until?: Instant; reason?: string; by?: string } | null> = {
   ...PAUSED_PARTS,
   allowed: `true or false, or ${PAUSED_PARTS.allowed}`,
@@ -100,19 +100,22 @@ export const CREATE_OPTIONS = {
   paused: PAUSED,
 } satisfies Record<keyof CreateOptions<unknown>, Kind<unknown>>
 
-export const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>
+export const CHANGE_REASON = { reason: remark, by: remark } satisfies Record<
+  keyof ChangeReason,
+  Kind<unknown>
+>
 
-export const PAUSE_OPTIONS = { ...BECAUSE, until: instant } satisfies Record<
+export const PAUSE_OPTIONS = { ...CHANGE_REASON, until: instant } satisfies Record<
   keyof PauseOptions,
   Kind<unknown>
 >
 
 const REVISION = integer(1, 2_147_483_647)
 
-/** Required, so that nobody overwrites a change they haven't seen. */
-export const UPDATE_BASE = { ...BECAUSE, ifRevision: required(REVISION) }
+/** The revision is required, so that a caller can't overwrite a change that it has not read. */
+export const UPDATE_BASE = { ...CHANGE_REASON, ifRevision: required(REVISION) }
 
-export const PUT_BASE = { ...BECAUSE, ifRevision: REVISION }
+export const PUT_BASE = { ...CHANGE_REASON, ifRevision: REVISION }
 
 export const PREVIEW_OPTIONS = { after: instant }
 
@@ -126,7 +129,7 @@ export const PLAN_BACKFILL_OPTIONS = {
   name: BACKFILL_NAME,
 } satisfies Record<keyof BackfillOptions, Kind<unknown>>
 
-/** Of a plan, what names it; what it does is worked out again. */
+/** The fields of a plan that are read. The occurrences themselves are computed again. */
 export const BACKFILL_PLAN = required(
   part({
     ...PLAN_BACKFILL_OPTIONS,
@@ -180,8 +183,8 @@ export function countOf(count: number | undefined, method: string): number | und
   return checkedValue(count, PAGE, { source: sourceOf(method), option: "count" })
 }
 
-export function whyOf(because: Because, method: string): Why {
-  const { reason = null, by = null } = checked(because, BECAUSE, sourceOf(method))
+export function whyOf(because: ChangeReason, method: string): Why {
+  const { reason = null, by = null } = checked(because, CHANGE_REASON, sourceOf(method))
   return { reason, by }
 }
 

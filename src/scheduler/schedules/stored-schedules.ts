@@ -24,8 +24,8 @@ import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
   type BackfillOptions,
-  BECAUSE,
-  type Because,
+  CHANGE_REASON,
+  type ChangeReason,
   type CreateOptions,
   countOf,
   idOf,
@@ -45,7 +45,7 @@ import {
 } from "./steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
 
-/** The schedules in a store. What each method does is said in `Schedules`. */
+/** The schedules in a store. The methods are documented in `Schedules`. */
 export class StoredSchedules implements Schedules {
   readonly #parts: ScheduleParts
 
@@ -53,14 +53,18 @@ export class StoredSchedules implements Schedules {
     this.#parts = parts
   }
 
-  create<Input>(id: string, options: CreateOptions<Input>, because: Because = {}): Promise<ScheduleView> {
+  create<Input>(
+    id: string,
+    options: CreateOptions<Input>,
+    because: ChangeReason = {},
+  ): Promise<ScheduleView> {
     return createSchedule(this.#parts, id, options as CreateOptions<unknown>, because)
   }
 
   put<Input>(
     id: string,
     options: CreateOptions<Input>,
-    based: Because & { ifRevision?: number } = {},
+    based: ChangeReason & { ifRevision?: number } = {},
   ): Promise<ScheduleView> {
     return putSchedule(this.#parts, id, options as CreateOptions<unknown>, based)
   }
@@ -68,7 +72,7 @@ export class StoredSchedules implements Schedules {
   update(
     id: string,
     changes: ScheduleChanges,
-    based: Because & { ifRevision: number },
+    based: ChangeReason & { ifRevision: number },
   ): Promise<ScheduleView> {
     return updateSchedule(this.#parts, id, changes, based)
   }
@@ -98,18 +102,18 @@ export class StoredSchedules implements Schedules {
       first,
       read: async (after, size) => {
         await this.#parts.ready()
-        // Once, however many pages are read.
+        // Read once for all pages.
         if (view === null || after === first) view = await viewerOf(this.#parts.store)
-        const shown = view
+        const viewer = view
         const found = await this.#parts.store.findSchedules(scheduleFilterOf(given), {
           orderBy: order,
           after,
           limit: size,
         })
-        return found.map((schedule) => ({ schedule, shown }))
+        return found.map((schedule) => ({ schedule, viewer }))
       },
       placeOf: ({ schedule }) => ({ at: order === "id" ? null : schedule[order], id: schedule.id }),
-      show: async ({ schedule, shown }) => shown(await withEditsPlanned(this.#parts.store, schedule)),
+      show: async ({ schedule, viewer }) => viewer(await withEditsPlanned(this.#parts.store, schedule)),
     })
   }
 
@@ -121,9 +125,12 @@ export class StoredSchedules implements Schedules {
     return (await this.#parts.store.count({ schedules: scheduleFilterOf(given), limit: COUNT_MAX })).schedules
   }
 
-  delete(id: string, because?: Because): Promise<boolean>
-  delete(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
-  async delete(which: string | ScheduleSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+  delete(id: string, because?: ChangeReason): Promise<boolean>
+  delete(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
+  async delete(
+    which: string | ScheduleSelection,
+    options: ChangeReason & ManyOptions = {},
+  ): Promise<unknown> {
     if (isSelection(which)) return steerMany(this.#parts, which, options, DELETE_MANY)
     const scheduleId = idOf(which, "delete")
     const why = whyOf(options, "delete")
@@ -138,9 +145,12 @@ export class StoredSchedules implements Schedules {
     return this.#steer("pause", which, pauseStep(checked(options, PAUSE_OPTIONS, sourceOf("pause"))))
   }
 
-  resume(id: string, because?: Because): Promise<ScheduleView>
-  resume(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
-  async resume(which: string | ScheduleSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+  resume(id: string, because?: ChangeReason): Promise<ScheduleView>
+  resume(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
+  async resume(
+    which: string | ScheduleSelection,
+    options: ChangeReason & ManyOptions = {},
+  ): Promise<unknown> {
     if (isSelection(which)) return steerMany(this.#parts, which, options, RESUME_MANY)
     return this.#steer("resume", which, resumeStep(whyOf(options, "resume")), MAY_FINISH)
   }
@@ -153,7 +163,7 @@ export class StoredSchedules implements Schedules {
     return triggerNow(this.#parts.store, { scheduleId, runId, tasks: this.#parts.tasks }, given)
   }
 
-  async reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
+  async reschedule(id: string, to: When, because: ChangeReason = {}): Promise<ScheduleView> {
     const target = instantOf(to, "to", "reschedule")
     const why = whyOf(because, "reschedule")
     return this.#steer("reschedule", id, {
@@ -163,7 +173,7 @@ export class StoredSchedules implements Schedules {
     })
   }
 
-  async skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
+  async skip(id: string, scheduledFor?: When, because: ChangeReason = {}): Promise<ScheduleView> {
     const occurrence = optionalInstantOf(scheduledFor, "scheduledFor", "skip")
     const why = whyOf(because, "skip")
     return this.#steer("skip", id, {
@@ -173,7 +183,7 @@ export class StoredSchedules implements Schedules {
     })
   }
 
-  async move(id: string, scheduledFor: When, to: When, because: Because = {}): Promise<ScheduleView> {
+  async move(id: string, scheduledFor: When, to: When, because: ChangeReason = {}): Promise<ScheduleView> {
     const occurrence = instantOf(scheduledFor, "scheduledFor", "move")
     const target = instantOf(to, "to", "move")
     const why = whyOf(because, "move")
@@ -184,7 +194,7 @@ export class StoredSchedules implements Schedules {
     })
   }
 
-  async restore(id: string, scheduledFor: When, because: Because = {}): Promise<ScheduleView> {
+  async restore(id: string, scheduledFor: When, because: ChangeReason = {}): Promise<ScheduleView> {
     const occurrence = instantOf(scheduledFor, "scheduledFor", "restore")
     return this.#steer("restore", id, {
       action: "restored",
@@ -280,17 +290,17 @@ const PAUSE_MANY: StepForMany<typeof PAUSE_OPTIONS> = {
   take: (store, id, given) => steerSchedule(store, id, pauseStep(given)),
 }
 
-const RESUME_MANY: StepForMany<typeof BECAUSE> = {
+const RESUME_MANY: StepForMany<typeof CHANGE_REASON> = {
   method: "resume",
-  table: BECAUSE,
-  wants: ({ paused }) => paused !== null,
+  table: CHANGE_REASON,
+  appliesTo: ({ paused }) => paused !== null,
   take: (store, id, { reason = null, by = null }) =>
     steerSchedule(store, id, resumeStep({ reason, by }), MAY_FINISH),
 }
 
-const DELETE_MANY: StepForMany<typeof BECAUSE> = {
+const DELETE_MANY: StepForMany<typeof CHANGE_REASON> = {
   method: "delete",
-  table: BECAUSE,
+  table: CHANGE_REASON,
   async take(store, id, { reason = null, by = null }) {
     if (!(await deleteSchedule(store, id, { reason, by }))) throw noSchedule(id)
   },

@@ -19,22 +19,22 @@ import type { RunPage, Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { requireSchedule, tooManyTries, trySteer } from "./change-schedule.ts"
 import { checkPayload, checkStoredPayload } from "./payload-check.ts"
-import type { Because } from "./steering-options.ts"
+import type { ChangeReason } from "./steering-options.ts"
 
-export interface TriggerNowOptions extends Because {
-  /** Instead of the schedule's own. */
+export interface TriggerNowOptions extends ChangeReason {
+  /** Replaces the payload of the schedule. */
   readonly payload?: unknown
   readonly priority?: PriorityOption
-  /** Also leaves out the next occurrence. */
+  /** Also skips the next occurrence. */
   readonly insteadOfNext?: boolean
-  /** The instant the run is for, its `scheduledFor`; not in the future. None unless said. */
+  /** The `scheduledFor` of the run. Must not be in the future. Default: none. */
   readonly asOf?: When
-  /** Instead of the schedule's own policy. */
+  /** Replaces the overlap policy of the schedule. */
   readonly overlap?: Overlap["policy"]
 }
 
 export interface TriggerNowResult {
-  /** `skipped`: by the overlap policy, because `runId` is unfinished. */
+  /** `skipped`: no run was created, because of the overlap policy and the unfinished run `runId`. */
   readonly outcome: "created" | "skipped"
   readonly runId: string
 }
@@ -51,7 +51,7 @@ export const TRIGGER_NOW_OPTIONS = {
 
 export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
 
-/** One run, now; the next occurrence is untouched, unless the run takes its place. */
+/** Creates one run now. The next occurrence is not affected, except with `insteadOfNext`. */
 export async function triggerNow(
   store: Store,
   about: TriggerNowRequest,
@@ -63,15 +63,17 @@ export async function triggerNow(
     const policy = given.overlap ?? schedule.overlap.policy
     const holder = await makeRoom(store, schedule, { policy, by: given.by ?? null })
     if (holder !== null) return { outcome: "skipped", runId: holder }
-    // Where others may make a run at the same moment, only one of them finds the schedule as it was.
+    // Other processes may create a run at the same time. The guard on the schedule's version lets only one through.
     const isGuarded = given.insteadOfNext || policy === "queue" || policy === "replace"
-    const result = isGuarded ? await guarded(store, schedule, run, given) : await beside(store, run)
+    const result = isGuarded
+      ? await fireGuarded(store, schedule, run, given)
+      : await enqueueUnguarded(store, run)
     if (result !== null) return result
   }
   throw tooManyTries(about.scheduleId, "triggered")
 }
 
-/** Many may trigger a schedule at once, and one of them is through with each try. */
+/** Many callers may trigger a schedule at once, and in each round only one of them succeeds. */
 const TRIGGER_TRIES = 200
 
 export interface TriggerNowRequest {
@@ -80,7 +82,7 @@ export interface TriggerNowRequest {
   readonly tasks: ReadonlyMap<string, AnyTask>
 }
 
-/** Refuses before anything happens what can't be done, such as to leave out the next occurrence where there is none. */
+/** Checks everything before anything is stored. For example, `insteadOfNext` needs a next occurrence. */
 async function checkedRun(
   store: Store,
   schedule: Schedule,
@@ -96,13 +98,16 @@ async function checkedRun(
   return manualRun(schedule, { id: runId, payload, now }, given)
 }
 
-async function beside(store: Store, run: NewRun): Promise<TriggerNowResult> {
+async function enqueueUnguarded(store: Store, run: NewRun): Promise<TriggerNowResult> {
   const { outcome, runId } = accepted((await store.enqueue([run]))[0]!)
   return outcome === "held" ? { outcome: "skipped", runId } : { outcome: "created", runId: run.id }
 }
 
-/** The run, and the skip if there is one, are one plan: both happen or neither. Null if the schedule, or what holds its key, has moved. */
-async function guarded(
+/**
+ * The run and the skip are one plan, so both happen or neither. Null: the schedule changed, or the holder of its live key
+ * finished.
+ */
+async function fireGuarded(
   store: Store,
   schedule: Schedule,
   run: NewRun,
@@ -111,7 +116,7 @@ async function guarded(
   const { reason, by } = run
   const why = { reason, by }
   const { outcome } = await trySteer(store, schedule, {
-    // A run tells by itself who triggered it. That the next occurrence is left out is for the journal.
+    // The run itself records who triggered it. The journal records that the next occurrence is skipped.
     action: insteadOfNext ? "triggered" : null,
     why,
     decide: (stored, _facts, now) => ({
@@ -124,7 +129,7 @@ async function guarded(
   return holder === null ? null : { outcome: "skipped", runId: holder.id }
 }
 
-/** The unfinished run that has the new one's live key; null if it has finished meanwhile. */
+/** The unfinished run that has the live key of the new run. Null: it has finished meanwhile. */
 export async function holderOf(
   store: Store,
   { liveKey, concurrencyKey }: Pick<NewRun, "liveKey" | "concurrencyKey">,
@@ -143,7 +148,6 @@ export async function holderOf(
 const HOLDER_PAGE = 100
 const NO_REASON = { reason: null, by: null }
 
-/** One run by hand. Everything about it is checked here, before anything happens. */
 function manualRun(
   schedule: Schedule,
   about: { id: string; payload: Json; now: Instant },
@@ -156,7 +160,7 @@ function manualRun(
     ...requestOf(asked),
     id: about.id,
     payload: about.payload,
-    scheduledFor: asOf === undefined ? null : instantPassed(schedule.id, asOf, about.now),
+    scheduledFor: asOf === undefined ? null : checkedAsOf(schedule.id, asOf, about.now),
     priority: given.priority ?? schedule.priority,
     triggeredBy: "manual",
     trigger: "manual",
@@ -169,7 +173,7 @@ function manualRun(
   }
 }
 
-function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
+function checkedAsOf(id: string, asOf: Instant, now: Instant): Instant {
   if (asOf <= now) return asOf
   throw new BelfryError(
     "BELFRY_RUN_INVALID",
@@ -179,8 +183,8 @@ function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
 }
 
 /**
- * With `replace`, ends what is unfinished, so that the run by hand takes its place. With `queue`, says by its oldest run that the
- * queue is full. The other policies are kept by the run's live key.
+ * With `replace`, cancels the unfinished runs. With `queue`, returns the id of the oldest run if the queue is full. The other
+ * policies are enforced by the run's live key.
  */
 async function makeRoom(
   store: Store,

@@ -7,7 +7,7 @@ import { idsOf, runById, several, sorted, together, withPeers } from "./steps.ts
 const NOTHING = { message: null, details: null }
 const SHORT_LEASE = { tasks: [{ name: "report", leaseMs: SHORT_MS }] }
 
-/** Alone, of many at once: whoever comes when, each attempt has one worker. */
+/** Alone, for concurrent callers: each attempt has one worker, in every order of events. */
 export const ALONE_RACING = [
   lawCase(
     "Twenty workers that claim two hundred runs at once are given each run once",
@@ -31,7 +31,7 @@ export const ALONE_RACING = [
     },
   ),
   lawCase(
-    "Twenty workers that take over a dead one's runs at once are given each run once",
+    "Twenty workers that take over a dead worker's runs at once are given each run once",
     async (store, lab) => {
       const peers = await withPeers(store, lab)
       await store.enqueue(several(40, () => aRun()))
@@ -51,7 +51,7 @@ export const ALONE_RACING = [
     },
   ),
   lawCase(
-    "A run is either finished by its late worker or taken by another, never both",
+    "A run is either finished by its late worker or taken by another worker, never both",
     async (store, lab) => {
       const peers = await withPeers(store, lab)
       await store.enqueue(several(20, () => aRun()))
@@ -75,22 +75,19 @@ export const ALONE_RACING = [
       }
     },
   ),
-  lawCase(
-    "A late heartbeat keeps a run or hears that it is lost, as the claims have it",
-    async (store, lab) => {
-      const peers = await withPeers(store, lab)
-      await store.enqueue(several(20, () => aRun()))
-      const { runs } = await store.claim(aClaim({ workerId: "late", ...SHORT_LEASE }))
-      await lab.pass(2 * SHORT_MS)
+  lawCase("A late heartbeat returns exactly the runs that other workers took as lost", async (store, lab) => {
+    const peers = await withPeers(store, lab)
+    await store.enqueue(several(20, () => aRun()))
+    const { runs } = await store.claim(aClaim({ workerId: "late", ...SHORT_LEASE }))
+    await lab.pass(2 * SHORT_MS)
 
-      const [claims, { gone }] = await Promise.all([
-        together(peers, 5, (peer, index) => peer.claim(aClaim({ workerId: `w${index}`, limit: 2 }))),
-        store.heartbeat(aHeartbeat({ held: runs.map((run) => heldRun(run)) })),
-      ])
+    const [claims, { gone }] = await Promise.all([
+      together(peers, 5, (peer, index) => peer.claim(aClaim({ workerId: `w${index}`, limit: 2 }))),
+      store.heartbeat(aHeartbeat({ held: runs.map((run) => heldRun(run)) })),
+    ])
 
-      const taken = claims.flatMap((claim) => idsOf(claim.runs))
-      assert.equal(new Set(taken).size, taken.length)
-      assert.deepEqual(sorted(gone.map(({ runId }) => runId)), sorted(taken))
-    },
-  ),
+    const taken = claims.flatMap((claim) => idsOf(claim.runs))
+    assert.equal(new Set(taken).size, taken.length)
+    assert.deepEqual(sorted(gone.map(({ runId }) => runId)), sorted(taken))
+  }),
 ]

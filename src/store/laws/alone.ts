@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { ATTEMPTS_KEPT, cancel, type Run, release, retry, succeed } from "../../core/run.ts"
 import { ALONE_RACING } from "./alone-racing.ts"
-import { aClaim, aHeartbeat, aRun, aSkip, heldRun, MOMENT_MS, SHORT_MS } from "./factories.ts"
+import { aClaim, aHeartbeat, aRun, aSkip, DISTINCT_MS, heldRun, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {
   abandoned,
@@ -22,7 +22,7 @@ const NOBODY = { reason: null, by: null }
 const SHORT_LEASE = { tasks: [{ name: "report", leaseMs: SHORT_MS }] }
 
 const giving = [
-  lawCase("A claim makes a run running, as the worker's, as its next attempt", async (store) => {
+  lawCase("A claimed run is running, held by the worker, with the next attempt number", async (store) => {
     const before = await enqueued(store, aRun({ payload: { a: 1 } }))
 
     const { runs } = await store.claim(aClaim({ workerId: "w1" }))
@@ -42,13 +42,13 @@ const giving = [
     assert.deepEqual(await runById(store, before.id), expected)
     assert.ok(claimableAt! > startedAt!)
   }),
-  lawCase("A run that is held is given to nobody else", async (store) => {
+  lawCase("A run that a worker holds isn't given again", async (store) => {
     await running(store, aRun(), { workerId: "first" })
 
     assert.deepEqual((await store.claim(aClaim({ workerId: "second" }))).runs, [])
     assert.deepEqual((await store.claim(aClaim({ workerId: "first" }))).runs, [])
   }),
-  lawCase("A worker is given runs of the tasks it names only", async (store) => {
+  lawCase("A worker is given only runs of the tasks that it names", async (store) => {
     await store.enqueue(
       ["report", "Report", "repórt", "report ", "vacuum", "digest"].map((task) =>
         aRun({ id: `of ${task}`, task }),
@@ -92,7 +92,7 @@ const giving = [
 ]
 
 const losing = [
-  lawCase("A claim begins without progress, whatever the attempt before had made", async (store, lab) => {
+  lawCase("A claimed run has no progress, also if the previous attempt had some", async (store, lab) => {
     const progress = { fraction: 0.5, message: "half" }
     const first = await running(store, aRun(), SHORT_LEASE)
     await store.heartbeat(aHeartbeat({ held: [heldRun(first, { progress, leaseMs: SHORT_MS })] }))
@@ -107,7 +107,7 @@ const losing = [
     assert.equal((await runById(store, first.id)).progress, null)
   }),
   lawCase(
-    "A silent worker's run is given to another; its attempt is recorded as lost",
+    "A silent worker's run is given to another worker, and the silent attempt is recorded as lost",
     async (store, lab) => {
       const first = await confirmed(store, await running(store, aRun(), { workerId: "silent" }))
       await lab.pass(2 * SHORT_MS)
@@ -121,13 +121,13 @@ const losing = [
       const { endedAt, error: _, ...story } = run.attempts[0]!
       const { dueAt, startedAt } = first
       assert.deepEqual(story, { attempt: 1, workerId: "silent", dueAt, startedAt, outcome: "lost" })
-      // Between its lease's end and the claim: either is when it ended.
+      // A store may date the end of a lost attempt at any instant from the lease's end to the claim.
       assertDated(endedAt, { from: first.startedAt! + SHORT_MS, until: span.until }, "the lost attempt's end")
       assert.deepEqual(await runById(store, run.id), run)
     },
   ),
   lawCase(
-    "An attempt that its worker never confirmed is recorded as unconfirmed, and is no loss",
+    "A silent attempt without a heartbeat is recorded as unconfirmed, and doesn't count as lost",
     async (store, lab) => {
       const first = await abandoned(store, lab, aRun(), { workerId: "silent", ...SHORT_LEASE })
 
@@ -139,7 +139,7 @@ const losing = [
       assert.deepEqual(await runById(store, first.id), second)
     },
   ),
-  lawCase("What confirmed one attempt says nothing of the next", async (store, lab) => {
+  lawCase("A heartbeat confirms its own attempt only, not the next one", async (store, lab) => {
     const first = await confirmed(store, await running(store, aRun()))
     await lab.pass(2 * SHORT_MS)
     await claimed(store, first.id, SHORT_LEASE)
@@ -153,7 +153,7 @@ const losing = [
       ["lost", "unconfirmed"],
     )
   }),
-  lawCase("Every loss counts, and a run that was given back was not lost", async (store, lab) => {
+  lawCase("Every lost attempt counts, and a released attempt doesn't", async (store, lab) => {
     const { id } = await enqueued(store, aRun())
     for (let losses = 0; losses < 2; losses++) {
       await confirmed(store, await claimed(store, id))
@@ -174,24 +174,21 @@ const losing = [
       ],
     )
   }),
-  lawCase(
-    "The story keeps the newest fifty attempts when their workers fell silent as well",
-    async (store, lab) => {
-      const { id } = await enqueued(store, aRun())
-      for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
-        await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
-        await lab.pass(1 + MOMENT_MS)
-      }
+  lawCase("A run keeps its newest fifty attempts, also if their workers fell silent", async (store, lab) => {
+    const { id } = await enqueued(store, aRun())
+    for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
+      await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
+      await lab.pass(1 + DISTINCT_MS)
+    }
 
-      const { attempts } = await claimed(store, id)
+    const { attempts } = await claimed(store, id)
 
-      assert.deepEqual(
-        attempts.map(({ attempt }) => attempt),
-        several(ATTEMPTS_KEPT, (index) => index + 3),
-      )
-    },
-  ),
-  lawCase("A lease that was extended in time is not taken", async (store, lab) => {
+    assert.deepEqual(
+      attempts.map(({ attempt }) => attempt),
+      several(ATTEMPTS_KEPT, (index) => index + 3),
+    )
+  }),
+  lawCase("A run whose lease was extended in time isn't given to another worker", async (store, lab) => {
     const run = await running(store, aRun(), SHORT_LEASE)
     await store.heartbeat(aHeartbeat({ held: [heldRun(run)] }))
 

@@ -6,33 +6,36 @@ import { aClaim, aLogLine, aPlan, aRun, aRunOf, aSchedule } from "./factories.ts
 import { type Law, lawCase } from "./law.ts"
 import { created, enqueued, logOf, runById, runIfThere, running, scheduleById, several } from "./steps.ts"
 
-/** No database has a form for these. */
+/** No database can store these. */
 const CIRCULAR: { self?: unknown } = {}
 CIRCULAR.self = CIRCULAR
 const IMPOSSIBLE = [CIRCULAR, { big: 1n }] as unknown as readonly Json[]
 const NO_NUMBER = Number.NaN
 
 const writing = [
-  lawCase("A plan that can't be kept is refused whole, and the others of its call happen", async (store) => {
-    const schedules = await Promise.all(several(5, () => created(store, aSchedule({ nextRunAt: 1 }))))
-    const [bad, ...good] = [schedules[2]!, schedules[0]!, schedules[1]!, schedules[3]!, schedules[4]!]
-    const plans = schedules.map((schedule) => {
-      const runs = schedule === bad ? [aRunOf(schedule.id), impossibleRun()] : [aRunOf(schedule.id)]
-      return aPlan(schedule, { progress: { ...schedule, nextRunAt: 2 }, runs })
-    })
+  lawCase(
+    "A plan that can't be stored is refused whole, and the call's other plans succeed",
+    async (store) => {
+      const schedules = await Promise.all(several(5, () => created(store, aSchedule({ nextRunAt: 1 }))))
+      const [bad, ...good] = [schedules[2]!, schedules[0]!, schedules[1]!, schedules[3]!, schedules[4]!]
+      const plans = schedules.map((schedule) => {
+        const runs = schedule === bad ? [aRunOf(schedule.id), impossibleRun()] : [aRunOf(schedule.id)]
+        return aPlan(schedule, { progress: { ...schedule, nextRunAt: 2 }, runs })
+      })
 
-    const answers = await store.fire(plans)
+      const answers = await store.fire(plans)
 
-    assert.deepEqual(
-      answers.map(({ outcome }) => outcome),
-      ["done", "done", "refused", "done", "done"],
-    )
-    assertWhy(answers[2])
-    assert.deepEqual(await scheduleById(store, bad.id), bad)
-    assert.equal(await runIfThere(store, plans[2]!.runs[0]!.id), null)
-    for (const { id } of good) assert.equal((await scheduleById(store, id)).nextRunAt, 2)
-  }),
-  lawCase("A run that can't be kept is refused, and the others of its call are stored", async (store) => {
+      assert.deepEqual(
+        answers.map(({ outcome }) => outcome),
+        ["done", "done", "refused", "done", "done"],
+      )
+      assertWhy(answers[2])
+      assert.deepEqual(await scheduleById(store, bad.id), bad)
+      assert.equal(await runIfThere(store, plans[2]!.runs[0]!.id), null)
+      for (const { id } of good) assert.equal((await scheduleById(store, id)).nextRunAt, 2)
+    },
+  ),
+  lawCase("A run that can't be stored is refused, and the call's other runs are stored", async (store) => {
     const runs = [aRun(), impossibleRun(), aRun(), impossibleRun(1), aRun({ delayMs: NO_NUMBER })]
 
     const answers = await store.enqueue(runs)
@@ -47,7 +50,7 @@ const writing = [
       [runs[0]!.id, runs[2]!.id].sort(),
     )
   }),
-  lawCase("A change that can't be kept is refused, and the others of its call are made", async (store) => {
+  lawCase("A change that can't be stored is refused, and the call's others are made", async (store) => {
     const runs = await Promise.all(several(4, () => enqueued(store, aRun())))
     const held = (await store.claim(aClaim())).runs
     const details: readonly Json[] = [null, IMPOSSIBLE[0]!, null, null]
@@ -66,7 +69,7 @@ const writing = [
     const states = await Promise.all(runs.map(async ({ id }) => (await runById(store, id)).state))
     assert.deepEqual(states, ["succeeded", "running", "running", "succeeded"])
   }),
-  lawCase("What was refused may be sent again in another form", async (store) => {
+  lawCase("After a refused change, another change to the same attempt succeeds", async (store) => {
     const run = await running(store, aRun())
     await store.transition([succeed(run, { message: null, details: IMPOSSIBLE[1]! })])
 
@@ -75,7 +78,7 @@ const writing = [
     assert.deepEqual(answers, [{ outcome: "done" }])
     assert.equal((await runById(store, run.id)).details, "small")
   }),
-  lawCase("A log line that can't be kept is dropped, and the others of its call are kept", async (store) => {
+  lawCase("A log line that can't be stored is dropped, and the call's others are stored", async (store) => {
     const { id } = await enqueued(store, aRun())
     const line = (number: number, fields: Json = null) => aLogLine(id, { number, fields })
 
@@ -86,7 +89,7 @@ const writing = [
       [1, 3, 5],
     )
   }),
-  lawCase("A schedule that can't be kept is a fault of its own, and leaves nothing behind", async (store) => {
+  lawCase("Putting a schedule that can't be stored throws, and stores nothing", async (store) => {
     const bad = aSchedule({ payload: IMPOSSIBLE[0]!, nextRunAt: 1 })
 
     await assert.rejects(store.putSchedule(bad, null), { code: "BELFRY_STORE_REFUSED" })
@@ -101,7 +104,7 @@ export const APART: Law = {
   number: 12,
   name: "Apart",
   statement:
-    "A record that can't be read or kept harms no other: the rest of a call goes on without it, and its fault is shown on it.",
+    "A record that can't be read or stored harms no other: the rest of the call goes on without it, and it shows its fault.",
   cases: writing,
 }
 

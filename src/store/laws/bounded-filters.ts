@@ -5,9 +5,9 @@ import { aClaim, aRun, aSchedule, aSkip, LONG_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { aPage, countRuns, created, idsOf, pagedRuns, sorted } from "./steps.ts"
 
-/** Bounded, of filters: a page holds what matches every part of its filter, and nothing else. */
+/** Bounded, for filters: a page holds the records that match every part of its filter, and no others. */
 export const BOUNDED_FILTERS = [
-  lawCase("Every part of a schedule filter must hold, and an empty list matches nothing", async (store) => {
+  lawCase("A schedule must match all parts of the filter, and an empty list matches none", async (store) => {
     await created(store, aSchedule({ id: "a", task: "report", owner: "billing", tags: ["x", "y"] }))
     await created(store, aSchedule({ id: "b", task: "report", owner: "ops", tags: ["y", "long y"] }))
     await created(store, aSchedule({ id: "c", task: "vacuum", owner: null, tags: [] }))
@@ -28,7 +28,7 @@ export const BOUNDED_FILTERS = [
       assert.deepEqual(idsOf(found), ids, JSON.stringify(filter))
     }
   }),
-  lawCase("Every part of a run filter must hold, and an empty list matches nothing", async (store) => {
+  lawCase("A run must match all parts of the filter, and an empty list matches none", async (store) => {
     await enqueueVaried(store)
 
     const expected: readonly [RunFilter, readonly string[]][] = [
@@ -70,7 +70,7 @@ export const BOUNDED_FILTERS = [
       assert.deepEqual(sorted(idsOf(paged)), ids, `pages of ${text}`)
     }
   }),
-  lawCase("A worker's runs are those that it holds, not those that it held", async (store) => {
+  lawCase("A filter by worker matches the runs that it holds, not the runs that it held", async (store) => {
     await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" }), aRun({ id: "c" })])
     const { runs } = await store.claim(aClaim({ workerId: "w1" }))
     const [done, given] = [runs.find(({ id }) => id === "a")!, runs.find(({ id }) => id === "b")!]
@@ -83,7 +83,7 @@ export const BOUNDED_FILTERS = [
     assert.deepEqual(await heldBy("w1"), ["c"])
     assert.deepEqual(await heldBy("w2"), ["b"])
   }),
-  lawCase("A filter compares exactly: case, accents and trailing spaces", async (store) => {
+  lawCase("A filter compares exactly, including case, accents and trailing spaces", async (store) => {
     const names = ["name", "Name", "náme", "name "]
     for (const [index, name] of names.entries()) {
       await created(store, aSchedule({ id: `s${index}`, task: name, owner: name, tags: [name] }))

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict"
 import { cancel, type NewRun, succeed } from "../../core/run.ts"
-import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, MOMENT_MS } from "./factories.ts"
+import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { afterId, aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
-/** Bounded, of pages: a page holds what was asked for, and the pages together hold all of it once. */
+/** Bounded, for pages: a page holds what the filter asks for, and all pages together hold each record once. */
 export const BOUNDED_PAGES = [
-  lawCase("Schedules come by id, ascending, page after page, each once", async (store) => {
+  lawCase("Schedules are paged by id, ascending, each once", async (store) => {
     for (const id of ["c", "a", "e", "b", "d"]) await created(store, aSchedule({ id }))
 
     const first = await store.findSchedules({}, { orderBy: "id", after: null, limit: 2 })
@@ -17,7 +17,7 @@ export const BOUNDED_PAGES = [
 
     assert.deepEqual([first, second, third].map(idsOf), [["a", "b"], ["c", "d"], ["e"]])
   }),
-  lawCase("Schedules come by the bytes of their ids, whatever they are made of", async (store) => {
+  lawCase("Schedules are ordered by the bytes of their ids", async (store) => {
     const ids = ["a", "B", "A-1", "a_1", "a1", "A", "b", "-", "_", "10", "9"]
     for (const id of ids) await created(store, aSchedule({ id }))
 
@@ -29,10 +29,10 @@ export const BOUNDED_PAGES = [
 
     assert.deepEqual(found, sorted(ids))
   }),
-  lawCase("Runs come newest first, and a page ends at its limit", async (store, lab) => {
+  lawCase("Runs are listed newest first, and a page ends at its limit", async (store, lab) => {
     for (const id of ["m-oldest", "z-middle", "a-newest"]) {
       await enqueued(store, aRun({ id }))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
 
     assert.deepEqual(idsOf(await store.findRuns({}, aPage({ limit: 2 }))), ["a-newest", "z-middle"])
@@ -53,7 +53,7 @@ export const BOUNDED_PAGES = [
     const byOccurrence = idsOf(await pagedRuns(store, {}, { orderBy: "scheduledFor", limit: 2 }))
     assert.deepEqual(byOccurrence, ["at1", ...sorted(idsOf(same)).toReversed(), "at-1"])
   }),
-  lawCase("Runs come by id, ascending, if that is asked for, page after page", async (store) => {
+  lawCase('With `orderBy: "id"`, runs are paged by id, ascending', async (store) => {
     const ids = ["b/2", "b/10", "B", "b", "a", "c", "-", "_"]
     await store.enqueue(ids.map((id) => aRun({ id })))
 
@@ -64,7 +64,7 @@ export const BOUNDED_PAGES = [
     const beginning = idsOf(await pagedRuns(store, { idPrefix: "b" }, { orderBy: "id", limit: 1 }))
     assert.deepEqual(beginning, ["b", "b/10", "b/2"])
   }),
-  lawCase("A page keeps to its bounds: from the first instant to before the last", async (store) => {
+  lawCase("A page includes its `from` and excludes its `until`", async (store) => {
     const at = (ms: number) => aRun({ id: `at${ms}`, scheduledFor: AN_INSTANT + ms })
     await store.enqueue([at(0), at(1), at(2), at(3), at(4)])
 
@@ -78,7 +78,7 @@ export const BOUNDED_PAGES = [
       assert.deepEqual(await found({ from: 5 }, limit), [])
     }
   }),
-  lawCase("The occurrences of a schedule are found by their time, whatever became of them", async (store) => {
+  lawCase("The runs and skips of a schedule are found by `scheduledFor`", async (store) => {
     await created(store, aSchedule({ id: "s" }))
     const run = (id: string, ms: number, over: Partial<NewRun> = {}) =>
       aRunOf("s", { id, scheduledFor: AN_INSTANT + ms, ...over })
@@ -108,7 +108,7 @@ export const BOUNDED_PAGES = [
     await store.transition([succeed(runs.find(({ id }) => id === "alone")!, NOTHING)])
     assert.deepEqual(await statesOf(), ["alone", "succeeded"])
   }),
-  lawCase("Runs are ordered by the instant named, and those without it are left out", async (store, lab) => {
+  lawCase("Runs without the instant that `orderBy` names are left out", async (store, lab) => {
     await store.enqueue([
       aRun({ id: "early", scheduledFor: AN_INSTANT, task: "early" }),
       aRun({ id: "late", scheduledFor: AN_INSTANT + 1, task: "late" }),
@@ -117,7 +117,7 @@ export const BOUNDED_PAGES = [
     ])
     for (const id of ["late", "plain", "early"]) {
       await store.transition([cancel(await runById(store, id), { reason: null, by: null })!])
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
 
     const byOccurrence = await store.findRuns({}, aPage({ orderBy: "scheduledFor" }))

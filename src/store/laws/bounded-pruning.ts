@@ -9,7 +9,7 @@ import {
   aSchedule,
   aSkip,
   aWorker,
-  MOMENT_MS,
+  DISTINCT_MS,
   pruned,
   SHORT_MS,
 } from "./factories.ts"
@@ -18,9 +18,9 @@ import { aPage, countRuns, created, enqueued, idsOf, logOf, runById, several, so
 
 const OLD = { olderThanMs: SHORT_MS, silentForMs: SHORT_MS }
 
-/** Bounded, of pruning: a bounded number at a time, and the newest of each schedule stay. */
+/** Bounded, for pruning: a call deletes a limited number, and the newest runs of each schedule stay. */
 export const BOUNDED_PRUNING = [
-  lawCase("No more runs are deleted at a time than asked for, and in the end all are", async (store, lab) => {
+  lawCase("A call deletes at most `limit` runs, and repeated calls delete all", async (store, lab) => {
     await store.enqueue(several(5, () => aSkip()))
     await lab.pass(3 * SHORT_MS)
 
@@ -31,34 +31,31 @@ export const BOUNDED_PRUNING = [
     assert.deepEqual(deleted, [2, 2, 1, 0])
     assert.equal((await countRuns(store)).skipped, 0)
   }),
-  lawCase(
-    "No more workers are deleted at a time than asked for, and in the end all are",
-    async (store, lab) => {
-      for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
-      await lab.pass(3 * SHORT_MS)
+  lawCase("A call deletes at most `limit` workers, and repeated calls delete all", async (store, lab) => {
+    for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    await lab.pass(3 * SHORT_MS)
 
-      const deleted: number[] = []
-      for (let times = 0; times < 3; times++)
-        deleted.push((await store.prune(aPruning({ ...OLD, limit: 2 }))).workers)
+    const deleted: number[] = []
+    for (let times = 0; times < 3; times++)
+      deleted.push((await store.prune(aPruning({ ...OLD, limit: 2 }))).workers)
 
-      assert.deepEqual(deleted, [2, 1, 0])
-    },
-  ),
-  lawCase("The limit is for runs and for workers each", async (store, lab) => {
+    assert.deepEqual(deleted, [2, 1, 0])
+  }),
+  lawCase("The limit applies to runs and to workers separately", async (store, lab) => {
     await store.enqueue(several(3, () => aSkip()))
     for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
     await lab.pass(3 * SHORT_MS)
 
     assert.deepEqual(await store.prune(aPruning({ ...OLD, limit: 2 })), pruned({ runs: 2, workers: 2 }))
   }),
-  lawCase("The newest are those that were completed last, whenever they were created", async (store, lab) => {
+  lawCase("The newest runs are those that were completed last, not created last", async (store, lab) => {
     for (const id of ["created first", "created last"]) {
       await enqueued(store, aRun({ id, scheduleId: "s1" }))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     for (const id of ["created last", "created first"]) {
       await store.transition([cancel(await runById(store, id), { reason: null, by: null })!])
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     await lab.pass(3 * SHORT_MS)
 
@@ -66,10 +63,10 @@ export const BOUNDED_PRUNING = [
 
     assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["created first"])
   }),
-  lawCase("The newest of each schedule stay whatever their age", async (store, lab) => {
+  lawCase("The newest runs of each schedule stay, however old they are", async (store, lab) => {
     for (const age of ["oldest", "middle", "newest"]) {
       await store.enqueue(["s1", "s2"].map((id) => aSkip({ id: `${id} ${age}`, scheduleId: id })))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     await lab.pass(3 * SHORT_MS)
 
@@ -79,9 +76,9 @@ export const BOUNDED_PRUNING = [
     const left = sorted(idsOf(await store.findRuns({}, aPage())))
     assert.deepEqual(left, ["s1 middle", "s1 newest", "s2 middle", "s2 newest"])
   }),
-  lawCase("Those that stay don't use up the limit", async (store, lab) => {
+  lawCase("Runs that stay don't count towards the limit", async (store, lab) => {
     await store.enqueue(several(3, (index) => aSkip({ scheduleId: `kept-${index}` })))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await store.enqueue(several(2, (index) => aSkip({ id: `loose-${index}` })))
     await lab.pass(3 * SHORT_MS)
 
@@ -90,7 +87,7 @@ export const BOUNDED_PRUNING = [
     assert.equal(runs, 2)
     assert.equal((await countRuns(store)).skipped, 3)
   }),
-  lawCase("What its schedule hasn't settled yet stays, or it would be fired again", async (store, lab) => {
+  lawCase("A run of an occurrence after `coveredUntil` is never pruned", async (store, lab) => {
     await created(store, aSchedule({ id: "s1", coveredUntil: AN_INSTANT }))
     await store.enqueue([
       aSkip({ id: "settled", scheduleId: "s1", scheduledFor: AN_INSTANT }),
@@ -103,7 +100,7 @@ export const BOUNDED_PRUNING = [
 
     assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["owed"])
   }),
-  lawCase("Runs of no schedule go by their age alone", async (store, lab) => {
+  lawCase("Runs without a schedule are pruned by age alone", async (store, lab) => {
     await store.enqueue([aSkip({ id: "loose" }), aSkip({ id: "own", scheduleId: "s1" })])
     await lab.pass(3 * SHORT_MS)
 
@@ -111,7 +108,7 @@ export const BOUNDED_PRUNING = [
 
     assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["own"])
   }),
-  lawCase("A run's log goes with it", async (store, lab) => {
+  lawCase("A run's log is deleted with the run", async (store, lab) => {
     await store.enqueue([aSkip({ id: "gone" }), aSkip({ id: "kept", scheduleId: "s1" })])
     await store.appendLogs([aLogLine("gone"), aLogLine("kept")])
     await lab.pass(3 * SHORT_MS)

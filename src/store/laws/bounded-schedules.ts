@@ -4,11 +4,11 @@ import { MINUTE } from "../../core/instant.ts"
 import { fail, succeed } from "../../core/run.ts"
 import { OVERDUE_AFTER_MS, SCHEDULE_STATES, scheduleStateOf } from "../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage, Store } from "../store.ts"
-import { aRunOf, aSchedule, MOMENT_MS } from "./factories.ts"
+import { aRunOf, aSchedule, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { created, idsOf, pagedSchedules, running, sorted } from "./steps.ts"
 
-/** Bounded, of schedules: which are on a page, and in which order. */
+/** Bounded, for schedules: which schedules are on a page, and in which order. */
 export const BOUNDED_SCHEDULES = [
   lawCase("A schedule is found by its state", async (store) => {
     await createOneOfEachState(store)
@@ -29,7 +29,7 @@ export const BOUNDED_SCHEDULES = [
     assert.deepEqual(await found(store, { states: ["overdue"] }), ["late"])
   }),
   lawCase(
-    "A text is found in an id, a task or a description, as it is but for the case of letters",
+    "A text is found in an id, a task or a description, literally except for the case of ASCII letters",
     async (store) => {
       await created(
         store,
@@ -61,7 +61,7 @@ export const BOUNDED_SCHEDULES = [
       assert.deepEqual(await found(store, { text: "n", task: "report" }), ["Nightly-Report"])
     },
   ),
-  lawCase("Schedules are found by how their id begins", async (store) => {
+  lawCase("Schedules are found by the prefix of their id", async (store) => {
     for (const id of ["app-a", "app-b", "app", "Apple", "b-app-"]) await created(store, aSchedule({ id }))
 
     assert.deepEqual(await found(store, { idPrefix: "app" }), ["app", "app-a", "app-b"])
@@ -69,7 +69,7 @@ export const BOUNDED_SCHEDULES = [
     assert.deepEqual(await found(store, { idPrefix: "A" }), ["Apple"])
     assert.deepEqual(await found(store, { idPrefix: "c" }), [])
   }),
-  lawCase("By their next run the soonest comes first, and those without one last", async (store) => {
+  lawCase("By next run, the soonest schedule comes first, and schedules without one last", async (store) => {
     const at = (await store.now()) + MINUTE
     await created(store, aSchedule({ id: "c", nextRunAt: at, tags: ["t"] }))
     await created(store, aSchedule({ id: "a", nextRunAt: at + 1 }))
@@ -82,11 +82,11 @@ export const BOUNDED_SCHEDULES = [
       assert.deepEqual(await inOrder(store, { tag: "t" }, { orderBy: "nextRunAt", limit }), ["b", "c", "e"])
     }
   }),
-  lawCase("By their last run the newest comes first, and those without one last", async (store, lab) => {
+  lawCase("By last run, the newest comes first, and schedules without one last", async (store, lab) => {
     for (const id of ["a", "b", "c", "d", "e"]) await created(store, aSchedule({ id }))
     for (const id of ["c", "a"]) {
       await store.enqueue([aRunOf(id)])
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     // At one instant.
     await store.enqueue([aRunOf("d"), aRunOf("b")])
@@ -101,7 +101,7 @@ export const BOUNDED_SCHEDULES = [
 
 const NOTHING = { message: null, details: null }
 
-/** Each has its state's name. */
+/** The id of each schedule is its state. */
 export async function createOneOfEachState(store: Store): Promise<void> {
   const now = await store.now()
   const pause = { at: now, until: null, reason: null, by: null }

@@ -17,14 +17,14 @@ import {
   aRun,
   aSchedule,
   aWorker,
+  DISTINCT_MS,
   LONG_MS,
-  MOMENT_MS,
   SHORT_MS,
 } from "./factories.ts"
 import { BOUNDED_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
 import { BOUNDED_STATISTICS } from "./statistics.ts"
-import { created, enqueued, idsOf, runById, several, sorted, withTimeEnough } from "./steps.ts"
+import { created, enqueued, idsOf, runById, several, sorted, withEnoughTime } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 const FAILURE = { outcome: "failed", error: "Error", retry: "policy", output: NOTHING } as const
@@ -35,7 +35,7 @@ function placeOf({ attempt, number }: StoredLogLine) {
 
 const limits = [
   lawCase(
-    "No more due schedules are returned than asked for, and firing them reaches all",
+    "At most `limit` due schedules are returned, and firing them in turn reaches all",
     async (store, lab) => {
       const ids = several(5, (index) => `s${index}`)
       for (const id of ids) await created(store, aSchedule({ id, nextRunAt: 0 }))
@@ -43,7 +43,7 @@ const limits = [
       const fired: string[] = []
       for (let reads = 0; reads < 200 && fired.length < 5; reads++) {
         const { due } = await store.dueSchedules({ limit: 2 })
-        assert.ok(due.length <= 2, `${due.length} were returned`)
+        assert.ok(due.length <= 2, `${due.length} schedules were returned`)
         const plans = due.map(({ schedule }) => aPlan({ ...schedule, nextRunAt: null }))
         await store.fire(plans)
         fired.push(...plans.map((plan) => plan.scheduleId))
@@ -54,7 +54,7 @@ const limits = [
       assert.deepEqual((await store.dueSchedules({ limit: 2 })).due, [])
     },
   ),
-  lawCase("No more runs are given than asked for", async (store) => {
+  lawCase("At most `limit` runs are given", async (store) => {
     await store.enqueue(several(5, () => aRun()))
 
     const first = await store.claim(aClaim({ limit: 2 }))
@@ -67,7 +67,7 @@ const limits = [
     )
   }),
   lawCase(
-    "All that are due are given, if not at once then to whoever comes again as long as the answer says so",
+    "All due runs are given to a worker that claims again while `nextClaimableAt` equals `now`",
     async (store) => {
       const ids = several(600, (index) => `r${index}`)
       await store.enqueue(ids.map((id) => aRun({ id })))
@@ -77,13 +77,13 @@ const limits = [
         const { now, runs, nextClaimableAt } = await store.claim(aClaim({ limit: 1_000 }))
         given.push(...idsOf(runs))
         if (nextClaimableAt !== now) break
-        assert.ok(runs.length > 0, "there are more, but none is given")
+        assert.ok(runs.length > 0, "the answer says that more runs are due, but gives none")
       }
 
       assert.deepEqual(sorted(given), sorted(ids))
     },
   ),
-  lawCase("The runs given are those of highest priority, in that order", async (store) => {
+  lawCase("Runs are given by priority, highest first", async (store) => {
     const priorities = [0, 10, -1_000_000, 1_000_000, -10, 9]
     await store.enqueue(priorities.map((priority) => aRun({ id: `p${priority}`, priority })))
 
@@ -93,11 +93,11 @@ const limits = [
     assert.deepEqual(idsOf(first.runs), ["p1000000", "p10", "p9"])
     assert.deepEqual(idsOf(rest.runs), ["p0", "p-10", "p-1000000"])
   }),
-  lawCase("Among equal priorities the longest due goes first, whichever came first", async (store, lab) => {
-    await withTimeEnough(async (marginMs) => {
+  lawCase("Of equal priorities the longest due is given first, not the first stored", async (store, lab) => {
+    await withEnoughTime(async (marginMs) => {
       const task = `task ${marginMs}`
       const now = await store.now()
-      const at = (moments: number) => now + marginMs + moments * MOMENT_MS
+      const at = (step: number) => now + marginMs + step * DISTINCT_MS
       const run = (name: string, over: Partial<NewRun>) => aRun({ id: `${name} ${marginMs}`, task, ...over })
       await store.enqueue([
         run("second", { notBefore: at(2) }),
@@ -105,7 +105,7 @@ const limits = [
         run("first", { notBefore: at(1) }),
         run("third", { notBefore: now - 1, delayMs: at(4) - now }),
       ])
-      // Those that were due before they were stored count from then.
+      // A run that is due when it is stored counts as due from that instant, which would change the order.
       if ((await store.now()) >= at(1)) return "too late"
       await lab.pass(at(5) - now)
 
@@ -121,10 +121,10 @@ const limits = [
     })
   }),
   lawCase(
-    "A run that was given back goes before those due after it, one whose attempt failed behind them",
+    "A released run keeps its place before runs due after it; a failed attempt goes behind them",
     async (store, lab) => {
       const { id } = await enqueued(store, aRun({ id: "first" }))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
       await enqueued(store, aRun({ id: "second" }))
       const places: unknown[] = []
 
@@ -134,18 +134,18 @@ const limits = [
         places.push([idsOf(runs), (await runById(store, id)).claimableAt === runs[0]!.dueAt])
       }
       const { runs } = await store.claim(aClaim({ limit: 1 }))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
       await store.transition(runs.map((run) => fail(run, FAILURE, { ...DEFAULT_RETRY, baseMs: 0 }, 0)))
 
       assert.deepEqual(places, [
         [["first"], true],
         [["first"], true],
       ])
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
       assert.deepEqual(idsOf((await store.claim(aClaim())).runs), ["second", "first"])
     },
   ),
-  lawCase("No more log lines are returned than asked for, and the pages hold each once", async (store) => {
+  lawCase("At most `limit` log lines are returned, and the pages hold each line once", async (store) => {
     const { id } = await enqueued(store, aRun())
     const places = [1, 2, 3].flatMap((attempt) => [1, 2, 10].map((number) => ({ attempt, number })))
     await store.appendLogs(places.map((place) => aLogLine(id, place)))
@@ -154,13 +154,13 @@ const limits = [
       const found: StoredLogLine[] = []
       for (let pages = 0; pages < 10; pages++) {
         const lines = await store.readLogs({ runId: id, after: found.at(-1) ?? null, limit })
-        assert.ok(lines.length <= limit, `${lines.length} were returned`)
+        assert.ok(lines.length <= limit, `${lines.length} lines were returned`)
         found.push(...lines)
       }
       assert.deepEqual(found.map(placeOf), places, `${limit} a page`)
     }
   }),
-  lawCase("A page of lines begins after its cursor, whether or not that line is there", async (store) => {
+  lawCase("A page of log lines begins after its cursor, even if that line isn't stored", async (store) => {
     const { id } = await enqueued(store, aRun())
     const places = [1, 3].flatMap((attempt) => [2, 4].map((number) => ({ attempt, number })))
     await store.appendLogs(places.map((place) => aLogLine(id, place)))
@@ -173,7 +173,7 @@ const limits = [
     assert.deepEqual(await after(2, 100), places.slice(2))
     assert.deepEqual(await after(3, 4), [])
   }),
-  lawCase("Workers come by id, ascending, page after page, each once", async (store) => {
+  lawCase("Workers are paged by id, ascending, each once", async (store) => {
     for (const id of ["c", "a", "B", "e", "b", "-d"]) {
       await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Document } from "../../core/document.ts"
 import type { Store } from "../store.ts"
-import { aDocument, MOMENT_MS } from "./factories.ts"
+import { aDocument, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { PAYLOADS, TEXTS } from "./samples.ts"
 import { idsOf, several } from "./steps.ts"
@@ -26,7 +26,7 @@ async function documentOf(
 }
 
 export const WHOLE_DOCUMENTS = [
-  lawCase("A document is kept as it was given, whatever its value", async (store) => {
+  lawCase("A document is stored exactly as it was put, with any JSON value", async (store) => {
     const values = [...PAYLOADS.filter((value) => value !== null), ...TEXTS.map((text) => ({ [text]: text }))]
     for (const [index, value] of values.entries()) {
       const document = aDocument({ id: `d${index}`, value })
@@ -41,7 +41,7 @@ export const WHOLE_DOCUMENTS = [
       )
     }
   }),
-  lawCase("A document that is written without a value is gone", async (store) => {
+  lawCase("A document that is put with a null value is deleted", async (store) => {
     const document = aDocument()
     const version = await put(store, document, null)
 
@@ -53,16 +53,16 @@ export const WHOLE_DOCUMENTS = [
 ]
 
 export const ONE_CLOCK_DOCUMENTS = [
-  lawCase("A document is dated by the store's clock, and keeps when it was made", async (store, lab) => {
+  lawCase("A document is dated by the store's clock; an update keeps `createdAt`", async (store, lab) => {
     const document = aDocument()
     const before = await store.now()
     const version = await put(store, document, null)
     const made = (await documentOf(store, document))!
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await put(store, { ...document, value: 2 }, version)
     const changed = (await documentOf(store, document))!
 
-    assert.ok(made.createdAt >= before && made.createdAt <= (await store.now()), "made now")
+    assert.ok(made.createdAt >= before && made.createdAt <= (await store.now()), "created now")
     assert.equal(made.updatedAt, made.createdAt)
     assert.equal(changed.createdAt, made.createdAt)
     assert.ok(changed.updatedAt > made.updatedAt, "changed later")
@@ -70,7 +70,7 @@ export const ONE_CLOCK_DOCUMENTS = [
 ]
 
 export const FENCED_DOCUMENTS = [
-  lawCase("A document is written at the version it was decided on, or not at all", async (store) => {
+  lawCase("A document is written only if its stored version is `ifVersion`", async (store) => {
     const document = aDocument({ value: 1 })
     const version = await put(store, document, null)
     const stale = { outcome: "stale" }
@@ -88,7 +88,7 @@ export const FENCED_DOCUMENTS = [
       [3, newer],
     )
   }),
-  lawCase("A document that is made again has no version of the one before", async (store) => {
+  lawCase("A document that is deleted and created again has a new version", async (store) => {
     const document = aDocument()
     const first = await put(store, document, null)
     await put(store, { ...document, value: null }, first)
@@ -97,7 +97,7 @@ export const FENCED_DOCUMENTS = [
     assert.ok(second > first)
     assert.deepEqual(await store.putDocument({ ...document, value: null }, first), { outcome: "stale" })
   }),
-  lawCase("Of twenty that write one version of a document at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that write one document version at once, one succeeds", async (store, lab) => {
     const stores = [store, ...(await Promise.all(several(3, () => lab.openPeer())))]
     const document = aDocument({ value: 0 })
     const version = await put(store, document, null)
@@ -114,7 +114,7 @@ export const FENCED_DOCUMENTS = [
 ]
 
 export const BOUNDED_DOCUMENTS = [
-  lawCase("Documents come by kind, in the order of their ids, a page at a time", async (store) => {
+  lawCase("Documents of a kind are paged by id, ascending, each once", async (store) => {
     for (const id of ["c", "a", "B", "b", "a/1"]) await put(store, aDocument({ kind: "view", id }), null)
     await put(store, aDocument({ kind: "view:a", id: "x" }), null)
     await put(store, aDocument({ kind: "View", id: "y" }), null)
@@ -123,7 +123,7 @@ export const BOUNDED_DOCUMENTS = [
       for (let afterId: string | null = null; all.length < 20; ) {
         const filter = { kind: "view", ...(ids === undefined ? {} : { ids }) }
         const page: readonly Document[] = await store.findDocuments(filter, { afterId, limit })
-        assert.ok(page.length <= limit, `${page.length} were returned`)
+        assert.ok(page.length <= limit, `${page.length} documents were returned`)
         all.push(...idsOf(page))
         if (page.length < limit) break
         afterId = page.at(-1)!.id
@@ -133,7 +133,7 @@ export const BOUNDED_DOCUMENTS = [
 
     for (const limit of [1, 2, 10]) {
       assert.deepEqual(await found(limit), ["B", "a", "a/1", "b", "c"])
-      assert.deepEqual(await found(limit, ["c", "a", "a", "nobody", "x"]), ["a", "c"])
+      assert.deepEqual(await found(limit, ["c", "a", "a", "unknown", "x"]), ["a", "c"])
       assert.deepEqual(await found(limit, []), [])
     }
   }),

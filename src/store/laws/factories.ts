@@ -6,7 +6,7 @@ import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
 import type { ClaimRequest, Heartbeat, HeldRun, LogLine, Pruned, PruneRequest } from "../store.ts"
 
-/** Records for tests: each call mentions only what matters, the rest is plain and valid. Ids are new at every call. */
+/** Records for tests. A call names only the fields that matter; the others have valid defaults. Each record has a new id. */
 
 export function aSchedule(over: Partial<Schedule> = {}): Schedule {
   return {
@@ -84,17 +84,17 @@ export function aRun(over: Partial<NewRun> = {}): NewRun {
   }
 }
 
-/** A run that counts as its schedule's own. */
+/** A run that counts towards its schedule's concurrency. */
 export function aRunOf(scheduleId: string, over: Partial<NewRun> = {}): NewRun {
   return aRun({ scheduleId, concurrencyKey: concurrencyKeyOf(scheduleId), triggeredBy: "schedule", ...over })
 }
 
-/** The record of an occurrence that did not become a run. */
+/** The record of an occurrence that was skipped. */
 export function aSkip(over: Partial<NewRun> = {}): NewRun {
   return aRun({ state: "skipped", reason: "overlap", message: "Still unfinished", ...over })
 }
 
-/** A step of that schedule, as stored; without more, one that leaves its progress as it is. */
+/** A plan for a stored schedule. Default: leaves the progress unchanged. */
 export function aPlan(schedule: Schedule, over: Partial<FirePlan> = {}): FirePlan {
   return {
     scheduleId: schedule.id,
@@ -141,7 +141,7 @@ export function anEntry(over: Partial<NewJournalEntry> = {}): NewJournalEntry {
   }
 }
 
-/** Without more it deletes nothing. */
+/** Default: deletes nothing. */
 export function aPruning(over: Partial<PruneRequest> = {}): PruneRequest {
   return {
     ...{ olderThanMs: LONG_MS, keepPerSchedule: 0, silentForMs: LONG_MS, journalOlderThanMs: LONG_MS },
@@ -150,24 +150,24 @@ export function aPruning(over: Partial<PruneRequest> = {}): PruneRequest {
   }
 }
 
-/** What a prune answers that deleted only this. */
+/** The answer of a prune that deleted only this. */
 export function pruned(over: Partial<Pruned> = {}): Pruned {
   return { runs: 0, workers: 0, entries: 0, buckets: 0, ...over }
 }
 
-/** 2026-03-27T07:00:00Z: any instant will do where nothing is due by it. */
+/** 2026-03-27T07:00:00Z, for tests in which nothing depends on the instant. */
 export const AN_INSTANT: Instant = 1_774_594_800_000
 
-/** Ends in no test, however slow the server. */
+/** Longer than any test, however slow the server. */
 export const LONG_MS = 600_000
-/** Ends soon: for what a test then waits for. One call may last longer, so no test counts on it before. */
+/** For periods that a test waits out. A single call may last longer, so no test relies on the period still running. */
 export const SHORT_MS = 20
-/** Two instants that are this far apart are different ones, however they are cut or rounded. */
-export const MOMENT_MS = 5
+/** Two instants this far apart stay different, whether a store truncates or rounds them. */
+export const DISTINCT_MS = 5
 
-let made = 0
+let idCount = 0
 
 function newId(noun: string): string {
-  made++
-  return `${noun}-${made}`
+  idCount++
+  return `${noun}-${idCount}`
 }

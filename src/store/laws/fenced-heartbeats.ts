@@ -9,24 +9,24 @@ const NOTHING = { message: null, details: null }
 const NOBODY = { reason: null, by: null }
 const HALF = { fraction: 0.5, message: "half ✓" }
 
-/** Fenced, of heartbeats: (run, attempt) names the holder, and nobody else is believed. */
+/** Fenced, for heartbeats: (run, attempt) names the holder, and a heartbeat for any other attempt changes nothing. */
 export const FENCED_HEARTBEATS = [
-  lawCase("A heartbeat stores progress, and keeps what is there when none is said", async (store) => {
+  lawCase("A heartbeat stores progress; null keeps the stored progress", async (store) => {
     const run = await running(store, aRun())
 
     await store.heartbeat(aHeartbeat({ held: [heldRun(run, { progress: HALF })] }))
-    const told = await runById(store, run.id)
+    const first = await runById(store, run.id)
     await store.heartbeat(aHeartbeat({ held: [heldRun(run)] }))
-    const silent = await runById(store, run.id)
+    const second = await runById(store, run.id)
     await store.heartbeat(aHeartbeat({ held: [heldRun(run, { progress: { fraction: 1, message: null } })] }))
 
-    assert.deepEqual([told.progress, silent.progress], [HALF, HALF])
+    assert.deepEqual([first.progress, second.progress], [HALF, HALF])
     const { claimableAt: _, progress, ...rest } = await runById(store, run.id)
     const { claimableAt: __, progress: ___, ...before } = run
     assert.deepEqual(progress, { fraction: 1, message: null })
     assert.deepEqual(rest, before)
   }),
-  lawCase("A worker hears that another took its run, and changes nothing of it", async (store, lab) => {
+  lawCase("A heartbeat for a run that was taken over returns it as lost", async (store, lab) => {
     const first = await abandoned(store, lab, aRun())
     const second = await claimed(store, first.id, { workerId: "second" })
 
@@ -35,7 +35,7 @@ export const FENCED_HEARTBEATS = [
     assert.deepEqual(gone, [{ runId: first.id, attempt: 1, why: "lost" }])
     assert.deepEqual(await runById(store, first.id), second)
   }),
-  lawCase("A worker hears that its run was cancelled, which stays cancelled", async (store) => {
+  lawCase("A heartbeat for a cancelled run returns it as cancelled", async (store) => {
     const run = await running(store, aRun())
     await store.transition([cancel(run, NOBODY)!])
     const cancelled = await runById(store, run.id)
@@ -45,7 +45,7 @@ export const FENCED_HEARTBEATS = [
     assert.deepEqual(gone, [{ runId: run.id, attempt: 1, why: "cancelled" }])
     assert.deepEqual(await runById(store, run.id), cancelled)
   }),
-  lawCase("A worker hears that its run was finished otherwise, which stays finished", async (store) => {
+  lawCase("A heartbeat for a finished run returns it as lost", async (store) => {
     const run = await running(store, aRun())
     await store.transition([succeed(run, NOTHING)])
     const finished = await runById(store, run.id)
@@ -55,7 +55,7 @@ export const FENCED_HEARTBEATS = [
     assert.deepEqual(gone, [{ runId: run.id, attempt: 1, why: "lost" }])
     assert.deepEqual(await runById(store, run.id), finished)
   }),
-  lawCase("A worker hears that its run waits again, which goes on waiting", async (store) => {
+  lawCase("A heartbeat for a run that is pending again returns it as lost", async (store) => {
     const run = await running(store, aRun())
     await store.transition([release(run, "stopping")])
     const released = await runById(store, run.id)
@@ -65,7 +65,7 @@ export const FENCED_HEARTBEATS = [
     assert.deepEqual(gone, [{ runId: run.id, attempt: 1, why: "lost" }])
     assert.deepEqual(await runById(store, run.id), released)
   }),
-  lawCase("A worker hears that its cancelled run was tried again by another as lost", async (store) => {
+  lawCase("A heartbeat for an earlier attempt of a cancelled run returns it as lost", async (store) => {
     const first = await running(store, aRun())
     await store.transition([cancel(first, NOBODY)!])
     await store.transition([retry({ ...first, state: "cancelled" }, null)!])
@@ -76,12 +76,12 @@ export const FENCED_HEARTBEATS = [
 
     assert.deepEqual(gone, [{ runId: first.id, attempt: 1, why: "lost" }])
   }),
-  lawCase("A worker that holds a run nobody knows hears that it is lost", async (store) => {
-    const gone = await beat(store, { id: "nobody-knows", attempt: 1 })
+  lawCase("A heartbeat for an unknown run returns it as lost", async (store) => {
+    const gone = await beat(store, { id: "unknown", attempt: 1 })
 
-    assert.deepEqual(gone, [{ runId: "nobody-knows", attempt: 1, why: "lost" }])
+    assert.deepEqual(gone, [{ runId: "unknown", attempt: 1, why: "lost" }])
   }),
-  lawCase("One heartbeat tells what is gone and keeps the rest", async (store) => {
+  lawCase("One heartbeat returns the runs that are gone and extends the others", async (store) => {
     await store.enqueue(["kept", "cancelled", "finished"].map((id) => aRun({ id })))
     const { runs } = await store.claim(aClaim())
     const run = (id: string) => runs.find((each) => each.id === id)!
@@ -90,12 +90,12 @@ export const FENCED_HEARTBEATS = [
     const held = runs.map((each) => heldRun(each, { progress: HALF }))
     const { gone } = await store.heartbeat(aHeartbeat({ held }))
 
-    const told = gone.map(({ runId, attempt, why }) => `${runId} ${attempt} ${why}`).sort()
-    assert.deepEqual(told, ["cancelled 1 cancelled", "finished 1 lost"])
+    const answers = gone.map(({ runId, attempt, why }) => `${runId} ${attempt} ${why}`).sort()
+    assert.deepEqual(answers, ["cancelled 1 cancelled", "finished 1 lost"])
     assert.deepEqual((await runById(store, "kept")).progress, HALF)
     assert.equal((await runById(store, "finished")).progress, null)
   }),
-  lawCase("A worker that leaves is forgotten; what it holds runs out by its lease", async (store, lab) => {
+  lawCase("A leaving worker's record is deleted, and its runs keep their leases", async (store, lab) => {
     const run = await running(store, aRun(), { tasks: [{ name: "report", leaseMs: SHORT_MS }] })
     await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "worker" }) }))
     await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "other" }) }))

@@ -26,7 +26,7 @@ const NOTHING = { message: null, details: null }
 const NOBODY = { reason: null, by: null }
 
 const versions = [
-  lawCase("A schedule put as new is refused where one exists, which stays as it is", async (store) => {
+  lawCase("A new schedule whose id exists is stale, and the stored one stays unchanged", async (store) => {
     const schedule = await created(store, aSchedule({ description: "first" }))
 
     const answer = await store.putSchedule(aSchedule({ id: schedule.id, description: "second" }), null)
@@ -34,7 +34,7 @@ const versions = [
     assert.deepEqual(answer, { outcome: "stale" })
     assert.deepEqual(await scheduleById(store, schedule.id), schedule)
   }),
-  lawCase("A schedule put on a version that doesn't stand any more is refused", async (store) => {
+  lawCase("A put with an old version is stale, and the stored schedule stays unchanged", async (store) => {
     const schedule = await created(store, aSchedule())
     await store.putSchedule({ ...schedule, description: "first" }, schedule.version)
     const before = await scheduleById(store, schedule.id)
@@ -44,7 +44,7 @@ const versions = [
     assert.deepEqual(answer, { outcome: "stale" })
     assert.deepEqual(await scheduleById(store, schedule.id), before)
   }),
-  lawCase("A schedule put on a version is refused where there is none", async (store) => {
+  lawCase("A put with a version is stale if the schedule isn't stored", async (store) => {
     const schedule = aSchedule()
 
     assert.deepEqual(await store.putSchedule(schedule, 1), { outcome: "stale" })
@@ -52,7 +52,7 @@ const versions = [
     assert.equal(await scheduleIfThere(store, schedule.id), null)
   }),
   lawCase(
-    "The store sets the version, whatever the schedule says; it rises with every change",
+    "The store sets the version, whatever the record has, and raises it with every change",
     async (store) => {
       const schedule = aSchedule({ version: 999_999_999 })
 
@@ -70,7 +70,7 @@ const versions = [
       assert.ok(fired.version > stored.version)
     },
   ),
-  lawCase("A delete on a version that doesn't stand any more is refused", async (store) => {
+  lawCase("A delete with an old version is stale, and the schedule stays", async (store) => {
     const schedule = await created(store, aSchedule())
     await store.putSchedule(schedule, schedule.version)
 
@@ -78,7 +78,7 @@ const versions = [
 
     assert.ok(await scheduleIfThere(store, schedule.id))
   }),
-  lawCase("A decision about a schedule is void once it was deleted and made again", async (store) => {
+  lawCase("The version of a deleted schedule is stale after it was created again", async (store) => {
     const first = await created(store, aSchedule())
     await deleteSchedule(store, first)
     const second = await created(store, aSchedule({ id: first.id, description: "another" }))
@@ -109,7 +109,7 @@ const versions = [
 
     assert.equal(new Set(versions).size, 12, `versions were ${versions}`)
   }),
-  lawCase("Of twenty that put the same new schedule at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that put the same new schedule at once, one succeeds", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const schedule = aSchedule()
 
@@ -121,7 +121,7 @@ const versions = [
     const winner = answers.findIndex((answer) => answer.outcome === "done")
     assert.equal((await scheduleById(store, schedule.id)).firedCount, winner)
   }),
-  lawCase("Of twenty that edit, fire or delete one version at once, one does", async (store, lab) => {
+  lawCase("Of 21 callers that edit, fire or delete one version at once, one succeeds", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const schedule = await created(store, aSchedule())
 
@@ -140,7 +140,7 @@ const versions = [
 ]
 
 const steps = [
-  lawCase("A change decided on another state does nothing, and hears where the run is", async (store) => {
+  lawCase("A change that names another state is stale, and the answer has the actual one", async (store) => {
     const run = await enqueued(store, aRun())
     await claimed(store, run.id)
     const before = await runById(store, run.id)
@@ -150,7 +150,7 @@ const steps = [
     assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 1 }])
     assert.deepEqual(await runById(store, run.id), before)
   }),
-  lawCase("A worker that lost its run to another can't finish it", async (store, lab) => {
+  lawCase("A worker that lost its run to another worker can't finish it", async (store, lab) => {
     const first = await abandoned(store, lab, aRun())
     const second = await claimed(store, first.id, { workerId: "second" })
 
@@ -160,34 +160,31 @@ const steps = [
     assert.deepEqual(await runById(store, first.id), second)
     assert.deepEqual(await store.transition([succeed(second, NOTHING)]), [{ outcome: "done" }])
   }),
-  lawCase("A worker whose lease ended can finish what nobody took", async (store, lab) => {
+  lawCase("A worker whose lease ended can finish the run if no other worker took it", async (store, lab) => {
     const run = await abandoned(store, lab, aRun())
 
     assert.deepEqual(await store.transition([succeed(run, NOTHING)]), [{ outcome: "done" }])
 
     assert.equal((await runById(store, run.id)).state, "succeeded")
   }),
-  lawCase(
-    "A worker that was restarted under its old name can't finish what its earlier life held",
-    async (store) => {
-      const first = await running(store, aRun(), { workerId: "same" })
-      await store.transition([release(first, "stopping")])
-      const second = await claimed(store, first.id, { workerId: "same" })
+  lawCase("A restarted worker of the same id can't finish an attempt from before", async (store) => {
+    const first = await running(store, aRun(), { workerId: "same" })
+    await store.transition([release(first, "stopping")])
+    const second = await claimed(store, first.id, { workerId: "same" })
 
-      const answers = await store.transition([succeed(first, NOTHING)])
+    const answers = await store.transition([succeed(first, NOTHING)])
 
-      assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 2 }])
-      assert.deepEqual(await runById(store, first.id), second)
-    },
-  ),
-  lawCase("A run that is not stored is nowhere", async (store) => {
-    const [answer] = await store.transition([succeed({ ...RUNNING, id: "nobody-knows" }, NOTHING)])
+    assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 2 }])
+    assert.deepEqual(await runById(store, first.id), second)
+  }),
+  lawCase("A change to a run that isn't stored is stale, with a null state", async (store) => {
+    const [answer] = await store.transition([succeed({ ...RUNNING, id: "unknown" }, NOTHING)])
 
     assert.ok(answer?.outcome === "stale")
     assert.equal(answer.state, null)
-    assert.equal(await runIfThere(store, "nobody-knows"), null)
+    assert.equal(await runIfThere(store, "unknown"), null)
   }),
-  lawCase("A finished run changes only by a change that names its state", async (store) => {
+  lawCase("Only a change that names its state changes a finished run", async (store) => {
     const run = await running(store, aRun())
     await store.transition([cancel(run, NOBODY)!])
     const cancelled = await runById(store, run.id)
@@ -205,7 +202,7 @@ const steps = [
     assert.deepEqual(unchanged, cancelled)
     assert.deepEqual(named, [{ outcome: "done" }])
   }),
-  lawCase("Of twenty that end one attempt at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that end one attempt at once, one succeeds", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const run = await running(store, aRun())
 
@@ -224,7 +221,7 @@ const steps = [
       winner % 2 === 0 ? ["succeeded", `${winner}`] : ["cancelled", null],
     )
   }),
-  lawCase("Of several changes of one attempt in one call, one happens", async (store) => {
+  lawCase("Of several changes to one attempt in one call, one succeeds", async (store) => {
     const run = await running(store, aRun())
 
     const answers = await store.transition(several(3, () => succeed(run, NOTHING)))
@@ -240,6 +237,6 @@ export const FENCED: Law = {
   number: 3,
   name: "Fenced",
   statement:
-    "A change names the version, or the state and attempt, it was decided on. If the record has moved, nothing happens and the answer says so.",
+    "A change names the version, or the state and attempt, it was decided on. If the record has changed since, nothing happens and the answer says so.",
   cases: [...versions, ...steps, ...FENCED_HEARTBEATS, ...FENCED_DOCUMENTS],
 }

@@ -8,8 +8,8 @@ import {
   aPruning,
   aRun,
   aSchedule,
+  DISTINCT_MS,
   LONG_MS,
-  MOMENT_MS,
   pruned,
 } from "./factories.ts"
 import { lawCase } from "./law.ts"
@@ -34,7 +34,7 @@ async function paged(
   const found: JournalEntry[] = []
   for (let after: JournalPage["after"] = null; found.length < 100; ) {
     const some: readonly JournalEntry[] = await entries(store, filter, { ...page, after })
-    assert.ok(some.length <= (page.limit ?? 1_000), `${some.length} were returned`)
+    assert.ok(some.length <= (page.limit ?? 1_000), `${some.length} entries were returned`)
     found.push(...some)
     const last = some.at(-1)
     if (last === undefined) break
@@ -44,7 +44,7 @@ async function paged(
 }
 
 export const WHOLE_JOURNAL = [
-  lawCase("An entry is kept as it was given, whatever it says", async (store) => {
+  lawCase("A journal entry is stored exactly as it was sent, with any values", async (store) => {
     const given = [
       ...PAYLOADS.map((value) => anEntry({ before: value, after: [value] })),
       ...TEXTS.map((text) => anEntry({ by: text, reason: text, after: { [text]: text } })),
@@ -58,7 +58,7 @@ export const WHOLE_JOURNAL = [
     const stored = new Map((await entries(store)).map(({ at: _, ...entry }) => [entry.id, entry]))
     for (const entry of given) assert.deepEqual(stored.get(entry.id), entry)
   }),
-  lawCase("An entry comes with the schedule that was written, and not without", async (store) => {
+  lawCase("A schedule's journal entry is stored only if the schedule is written", async (store) => {
     const schedule = await created(store, aSchedule())
     const [put, stale] = [anEntry({ id: "put" }), anEntry({ id: "stale" })]
 
@@ -69,7 +69,7 @@ export const WHOLE_JOURNAL = [
 
     assert.deepEqual(sorted(idsOf(await entries(store))), ["new", "put"])
   }),
-  lawCase("An entry comes with the plan that happened, and not without", async (store) => {
+  lawCase("A plan's journal entry is stored only if the plan takes effect", async (store) => {
     const [a, b, c, d] = await Promise.all(
       ["a", "b", "c", "d"].map((id) => created(store, aSchedule({ id }))),
     )
@@ -88,7 +88,7 @@ export const WHOLE_JOURNAL = [
     )
     assert.deepEqual(sorted(idsOf(await entries(store))), ["a", "d"])
   }),
-  lawCase("An entry comes with the document that was written, and not without", async (store) => {
+  lawCase("A document's journal entry is stored only if the document is written", async (store) => {
     const document = aDocument()
     const swap = await store.putDocument(document, null, anEntry({ id: "made" }))
     const { version } = swap as { version: number }
@@ -101,24 +101,24 @@ export const WHOLE_JOURNAL = [
 ]
 
 export const ONE_CLOCK_JOURNAL = [
-  lawCase("An entry is dated by the store's clock", async (store, lab) => {
+  lawCase("A journal entry is dated by the store's clock", async (store, lab) => {
     const before = await store.now()
     await store.appendJournal([anEntry()])
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await store.putSchedule(aSchedule(), null, anEntry())
     const now = await store.now()
 
     const [first, second] = await entries(store)
     assert.ok(first!.at >= before && second!.at <= now, "between the call and now")
-    assert.ok(first!.at < second!.at, "in the order in which they came")
+    assert.ok(first!.at < second!.at, "in the order in which they were appended")
   }),
 ]
 
 export const REPEATABLE_JOURNAL = [
-  lawCase("An entry that is sent twice is there once, as it was first", async (store, lab) => {
+  lawCase("A journal entry that is sent twice is stored once, as it was sent first", async (store, lab) => {
     const entry = anEntry({ reason: "first" })
     await store.appendJournal([entry, entry])
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     const [first] = await entries(store)
     assert.deepEqual(await store.appendJournal([{ ...entry, reason: "second" }, anEntry()]), [DONE, DONE])
 
@@ -129,12 +129,12 @@ export const REPEATABLE_JOURNAL = [
 ]
 
 export const BOUNDED_JOURNAL = [
-  lawCase("Entries come newest or oldest first, a page at a time", async (store, lab) => {
-    // Some of one instant.
+  lawCase("Journal entries are paged newest first or oldest first, each once", async (store, lab) => {
+    // Three entries of one instant.
     await store.appendJournal(["b", "a", "c"].map((id) => anEntry({ id })))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await store.appendJournal([anEntry({ id: "0" })])
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await store.appendJournal([anEntry({ id: "e" }), anEntry({ id: "d" })])
 
     const oldest = ["a", "b", "c", "0", "d", "e"]
@@ -143,7 +143,7 @@ export const BOUNDED_JOURNAL = [
       assert.deepEqual(await paged(store, {}, { order: "newest", limit }), oldest.toReversed())
     }
   }),
-  lawCase("Every part of a journal filter must hold, and an empty list matches nothing", async (store) => {
+  lawCase("An entry must match all parts of a journal filter; an empty list matches none", async (store) => {
     await store.appendJournal([
       anEntry({ id: "1", subjectId: "a", by: "ann" }),
       anEntry({ id: "2", subjectId: "a", action: "resumed", by: "bob" }),
@@ -170,12 +170,12 @@ export const BOUNDED_JOURNAL = [
       assert.deepEqual(sorted(await paged(store, filter, { order: "newest", limit: 1 })), ids, text)
     }
   }),
-  lawCase("Entries of a time range begin with its beginning and end before its end", async (store, lab) => {
+  lawCase("A page of journal entries includes its `from` and excludes its `until`", async (store, lab) => {
     const instants: number[] = []
     for (const id of ["a", "b", "c"]) {
       await store.appendJournal([anEntry({ id })])
       instants.push((await entries(store)).at(-1)!.at)
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     const [a, b, c] = instants as [number, number, number]
     for (const order of ["oldest", "newest"] as const) {
@@ -187,10 +187,10 @@ export const BOUNDED_JOURNAL = [
       assert.deepEqual(await within({ from: a + 1, until: b }), [])
     }
   }),
-  lawCase("Old entries are pruned, the oldest first, at most as many as asked", async (store, lab) => {
+  lawCase("Old journal entries are pruned, oldest first, at most `limit` per call", async (store, lab) => {
     for (const id of ["a", "b", "c"]) {
       await store.appendJournal([anEntry({ id, subjectId: id })])
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     assert.deepEqual(await store.prune(aPruning({ journalOlderThanMs: LONG_MS })), pruned())
     assert.deepEqual(await store.prune(aPruning({ journalOlderThanMs: 1, limit: 2 })), pruned({ entries: 2 }))

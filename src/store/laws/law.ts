@@ -29,19 +29,19 @@ export interface LawCase {
   prove(lab: Lab): Promise<void>
 }
 
-/** Where a store is put to the test. */
+/** Gives the cases stores to test. */
 export interface Lab {
   /**
-   * A fresh, empty store, opened. Each case asks once, so a lab may close the one before, and its peers, when it is asked
-   * again. Closing is the lab's business: no case does it but those that are about it.
+   * Returns a new, empty, opened store. Each case calls this once, so a lab may close the previous store and its peers when it
+   * is called again. The lab closes stores; only cases about closing close one themselves.
    */
   openStore(): Promise<Store>
   /**
-   * Another way to the same data as the case's store, opened: with connections of its own, as another process would have
-   * them, so that no lock within a process can stand for one in the database. Each case asks a few times.
+   * Returns another opened store on the data of the case's store, with connections of its own, as another process would have.
+   * A lock inside one process must not pass for a lock in the database. Each case calls this a few times.
    */
   openPeer(): Promise<Store>
-  /** Lets at least that much of the store's time pass: virtually where possible, else by waiting. */
+  /** Lets at least this much time pass on the store's clock: virtual time where possible, otherwise by waiting. */
   pass(ms: number): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import { cancel, succeed } from "../../core/run.ts"
-import { aPlan, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
+import { aPlan, aRun, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {
   claimed,
@@ -25,7 +25,7 @@ const NOTHING = { message: null, details: null }
 const NOBODY = { reason: null, by: null }
 
 const firing = [
-  lawCase("Of twenty that fire the same plan at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that fire the same plan at once, one succeeds", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const schedule = await created(store, aSchedule())
     const plan = aPlan(schedule, { runs: [aRunOf(schedule.id), aSkip({ scheduleId: schedule.id })] })
@@ -37,27 +37,24 @@ const firing = [
     assert.deepEqual(sorted(done?.created ?? []), sorted(idsOf(plan.runs)))
     assert.deepEqual(await countRuns(store, { scheduleId: schedule.id }), { ...NONE, pending: 1, skipped: 1 })
   }),
-  lawCase(
-    "Of ten that fire the same batch of schedules at once, each schedule is fired by one",
-    async (store, lab) => {
-      const peers = await withPeers(store, lab)
-      const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
-      const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
+  lawCase("Of ten callers that fire the same batch at once, one fires each schedule", async (store, lab) => {
+    const peers = await withPeers(store, lab)
+    const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
+    const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
 
-      const answers = await together(peers, 10, (peer, index) =>
-        peer.fire(index % 2 === 0 ? plans : [...plans].reverse()),
-      )
+    const answers = await together(peers, 10, (peer, index) =>
+      peer.fire(index % 2 === 0 ? plans : [...plans].reverse()),
+    )
 
-      const flat = answers.flatMap((each, index) => (index % 2 === 0 ? each : [...each].reverse()))
-      assert.deepEqual(tally(flat), { done: 10, stale: 90 })
-      for (let at = 0; at < 10; at++) {
-        const ofOne = flat.filter((_, index) => index % 10 === at)
-        assert.equal(tally(ofOne)["done"], 1)
-      }
-      assert.deepEqual(await countRuns(store), { ...NONE, pending: 10 })
-    },
-  ),
-  lawCase("Of two plans for one schedule in one call, one happens", async (store) => {
+    const flat = answers.flatMap((each, index) => (index % 2 === 0 ? each : [...each].reverse()))
+    assert.deepEqual(tally(flat), { done: 10, stale: 90 })
+    for (let at = 0; at < 10; at++) {
+      const ofOne = flat.filter((_, index) => index % 10 === at)
+      assert.equal(tally(ofOne)["done"], 1)
+    }
+    assert.deepEqual(await countRuns(store), { ...NONE, pending: 10 })
+  }),
+  lawCase("Of two plans for one schedule in one call, one succeeds", async (store) => {
     const schedule = await created(store, aSchedule())
     const plans = several(2, () => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
 
@@ -66,25 +63,22 @@ const firing = [
     assert.deepEqual(tally(answers), { done: 1, stale: 1 })
     assert.deepEqual(await countRuns(store), { ...NONE, pending: 1 })
   }),
-  lawCase(
-    "A run whose id exists is left as it is by a fire, which goes on and names only what is new",
-    async (store) => {
-      const schedule = await created(store, aSchedule())
-      const early = await running(store, aRunOf(schedule.id, { payload: "first" }))
-      const [fresh, skip] = [aRunOf(schedule.id), aSkip()]
+  lawCase("A fire leaves a run whose id exists unchanged, and names only the new ones", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const early = await running(store, aRunOf(schedule.id, { payload: "first" }))
+    const [fresh, skip] = [aRunOf(schedule.id), aSkip()]
 
-      const runs = [aRunOf(schedule.id, { id: early.id, payload: "second" }), fresh, skip]
-      const [answer] = await store.fire([
-        aPlan(schedule, { runs, progress: { ...aPlan(schedule).progress!, firedCount: 5 } }),
-      ])
+    const runs = [aRunOf(schedule.id, { id: early.id, payload: "second" }), fresh, skip]
+    const [answer] = await store.fire([
+      aPlan(schedule, { runs, progress: { ...aPlan(schedule).progress!, firedCount: 5 } }),
+    ])
 
-      assert.ok(answer?.outcome === "done")
-      assert.deepEqual(sorted(answer.created), sorted([fresh.id, skip.id]))
-      assert.deepEqual(await runById(store, early.id), early)
-      assert.equal((await scheduleById(store, schedule.id)).firedCount, 5)
-    },
-  ),
-  lawCase("A finished run is not made anew by a fire of its occurrence", async (store) => {
+    assert.ok(answer?.outcome === "done")
+    assert.deepEqual(sorted(answer.created), sorted([fresh.id, skip.id]))
+    assert.deepEqual(await runById(store, early.id), early)
+    assert.equal((await scheduleById(store, schedule.id)).firedCount, 5)
+  }),
+  lawCase("A fire doesn't create a finished run again", async (store) => {
     const schedule = await created(store, aSchedule())
     const run = await running(store, aRunOf(schedule.id))
     await store.transition([succeed(run, NOTHING)])
@@ -95,7 +89,7 @@ const firing = [
     assert.deepEqual(answers, [{ outcome: "done", created: [] }])
     assert.deepEqual(await runById(store, run.id), finished)
   }),
-  lawCase("An enqueue of an id that exists changes nothing, and names the one there", async (store) => {
+  lawCase("An enqueue of an id that exists changes nothing, and the answer says so", async (store) => {
     const run = await running(store, aRun({ payload: "first" }))
 
     const answers = await store.enqueue([aRun({ id: run.id, payload: "second", task: "other" })])
@@ -103,7 +97,7 @@ const firing = [
     assert.deepEqual(answers, [{ outcome: "exists", runId: run.id }])
     assert.deepEqual(await runById(store, run.id), run)
   }),
-  lawCase("Of twenty that enqueue one id at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that enqueue one id at once, one succeeds", async (store, lab) => {
     const answers = await together(
       await withPeers(store, lab),
       20,
@@ -121,7 +115,7 @@ const firing = [
     assert.deepEqual(tally(answers), { created: 1, exists: 1 })
     assert.ok(await runIfThere(store, "one"))
   }),
-  lawCase("A fire and an enqueue of one occurrence at once make one run", async (store, lab) => {
+  lawCase("A fire and an enqueue of one occurrence at once create one run", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
 
@@ -134,17 +128,18 @@ const firing = [
       return answer.created.length === 1
     })
 
-    for (let at = 0; at < 10; at++) assert.notEqual(answers[at], answers[at + 10], "one of the two made it")
+    for (let at = 0; at < 10; at++)
+      assert.notEqual(answers[at], answers[at + 10], "one of the two created the run")
     assert.deepEqual(await countRuns(store), { ...NONE, pending: 10 })
   }),
 ]
 
 const facts = [
-  lawCase("A plan is told of the schedule's unfinished runs, oldest first", async (store, lab) => {
+  lawCase("The facts of a due schedule hold its unfinished runs, oldest first", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     for (const id of ["z-oldest", "m-running", "a-newest"]) {
       await enqueued(store, aRunOf(schedule.id, { id, task: id }))
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     await claimed(store, "m-running", { tasks: [{ name: "m-running", leaseMs: 600_000 }] })
 
@@ -163,14 +158,14 @@ const facts = [
       ["a-newest", "pending", 0, 0, 0],
     ])
   }),
-  lawCase("Of very many unfinished runs a plan is told of the oldest hundred", async (store, lab) => {
+  lawCase("The facts hold the oldest hundred of many unfinished runs", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const old = several(UNFINISHED_FACTS_MAX - 1, () => aRunOf(schedule.id))
     await store.enqueue(old)
-    await lab.pass(MOMENT_MS)
-    // Its id is first in any order but that of age.
+    await lab.pass(DISTINCT_MS)
+    // Its id sorts before the older ids.
     const next = await enqueued(store, aRunOf(schedule.id, { id: "-next" }))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     await store.enqueue(several(5, (index) => aRunOf(schedule.id, { id: `--late-${index}` })))
 
     const { facts } = await readDue(store, lab, schedule.id)
@@ -178,10 +173,10 @@ const facts = [
     assert.deepEqual(sorted(idsOf(facts.unfinished)), sorted([...idsOf(old), next.id]))
     assert.equal(facts.unfinished.at(-1)?.id, next.id)
   }),
-  lawCase("A run that was revived is as old as it ever was", async (store, lab) => {
+  lawCase("A retried run is ordered by its creation, not by its retry", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const older = await enqueued(store, aRunOf(schedule.id))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     const newer = await enqueued(store, aRunOf(schedule.id))
     await store.transition([cancel(older, NOBODY)!])
     await store.transition([
@@ -192,7 +187,7 @@ const facts = [
 
     assert.deepEqual(idsOf(facts.unfinished), [older.id, newer.id])
   }),
-  lawCase("Backfills, finished runs and other schedules' runs are not among them", async (store, lab) => {
+  lawCase("The facts hold no backfills, finished runs or runs of other schedules", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const done = await running(store, aRunOf(schedule.id))
     await store.transition([succeed(done, NOTHING)])
@@ -207,7 +202,7 @@ const facts = [
 
     assert.deepEqual(facts.unfinished, [])
   }),
-  lawCase("A plan is told when the schedules it depends on last succeeded", async (store, lab) => {
+  lawCase("The facts hold when the schedules that it depends on last succeeded", async (store, lab) => {
     const dependsOn = ["good", "bad", "new"].map((scheduleId) => ({ scheduleId, withinMs: 1_000 }))
     const schedule = await created(store, aSchedule({ nextRunAt: 0, dependsOn }))
     const finished: string[] = []
@@ -215,7 +210,7 @@ const facts = [
       const run = await running(store, aRunOf(scheduleId))
       await store.transition([scheduleId === "good" ? succeed(run, NOTHING) : cancel(run, NOBODY)!])
       finished.push(run.id)
-      await lab.pass(MOMENT_MS)
+      await lab.pass(DISTINCT_MS)
     }
     const later = await running(store, aRunOf("good"))
     await store.transition([cancel(later, NOBODY)!])
@@ -223,8 +218,8 @@ const facts = [
     const { facts } = await readDue(store, lab, schedule.id)
 
     const newest = await runById(store, finished[1]!)
-    const told = ["good", "bad", "new"].map((id) => facts.lastSuccessAt[id] ?? null)
-    assert.deepEqual(told, [newest.completedAt, null, null])
+    const successes = ["good", "bad", "new"].map((id) => facts.lastSuccessAt[id] ?? null)
+    assert.deepEqual(successes, [newest.completedAt, null, null])
   }),
 ]
 

@@ -9,9 +9,9 @@ const NOTHING = { message: null, details: null }
 const FAILURE = { outcome: "failed", error: "Error", retry: { afterMs: SHORT_MS }, output: NOTHING } as const
 const SHORT_LEASE = { tasks: [{ name: "report", leaseMs: SHORT_MS }] }
 
-/** One clock, of when an attempt was due: lateness counts from there. */
+/** One clock, for when an attempt was due: lateness is counted from this instant. */
 export const ONE_CLOCK_DUE_AT = [
-  lawCase("A run without a delay is due at its own instant, also if that has passed", async (store) => {
+  lawCase("A run whose `delayMs` is null is due at its `notBefore`, even in the past", async (store) => {
     const schedule = await created(store, aSchedule())
     const now = await store.now()
     const [past, future] = [now - LONG_MS, now + LONG_MS]
@@ -32,12 +32,12 @@ export const ONE_CLOCK_DUE_AT = [
     )
     for (const id of ["other", "neither"]) assertDated(await claimableAt(id), span, `claimableAt of ${id}`)
   }),
-  lawCase("Nothing was due before the first claim", async (store) => {
+  lawCase("A run has no `dueAt` before its first claim", async (store) => {
     const { dueAt } = await enqueued(store, aRun({ notBefore: await store.now() }))
 
     assert.equal(dueAt, null)
   }),
-  lawCase("Each attempt was due when its delay, back-off or lease had ended", async (store, lab) => {
+  lawCase("An attempt's `dueAt` is the end of the delay, back-off or lease before it", async (store, lab) => {
     const { id } = await enqueued(store, aRun({ delayMs: SHORT_MS }))
     const ends: (number | null)[] = []
     const next = async (claim = {}) => {
@@ -54,13 +54,13 @@ export const ONE_CLOCK_DUE_AT = [
 
     assert.deepEqual([delayed.dueAt, retried.dueAt, takenOver.dueAt], ends)
     const { dueAt, attempts } = await runById(store, id)
-    assert.equal(dueAt, ends[2], "it stays that of the newest attempt")
+    assert.equal(dueAt, ends[2], "the run keeps the `dueAt` of its newest attempt")
     assert.deepEqual(
       attempts.map((attempt) => attempt.dueAt),
       ends,
     )
   }),
-  lawCase("A run that waited for its key was due when its delay had ended", async (store, lab) => {
+  lawCase("The `dueAt` of a run that waited for its key is the end of its delay", async (store, lab) => {
     const key = { concurrencyKey: "key", concurrencyLimit: 1 }
     const first = await running(store, aRun(key))
     const { id, claimableAt } = await enqueued(store, aRun(key))

@@ -9,8 +9,8 @@ import {
   aSchedule,
   aSkip,
   aWorker,
+  DISTINCT_MS,
   LONG_MS,
-  MOMENT_MS,
   pruned,
   SHORT_MS,
 } from "./factories.ts"
@@ -29,10 +29,10 @@ import {
   running,
   sorted,
   timed,
-  withTimeEnough,
+  withEnoughTime,
 } from "./steps.ts"
 
-/** One clock, of what is due: one comparison with the store's now decides. */
+/** One clock, for due records: a comparison with the store's now decides. */
 export const ONE_CLOCK_DUE = [
   lawCase("A run without a delay is due at once", async (store) => {
     const run = await enqueued(store, aRun())
@@ -60,7 +60,7 @@ export const ONE_CLOCK_DUE = [
 
     assert.deepEqual(idsOf(runs), ["abandoned"])
   }),
-  lawCase("A claim says when the next run of its tasks is due: a delay's or a lease's end", async (store) => {
+  lawCase("A claim returns when the next delay or lease of its tasks ends", async (store) => {
     const tasks = [{ name: "mine", leaseMs: 2 * LONG_MS }]
     const none = await store.claim(aClaim({ tasks }))
     await running(store, aRun({ id: "leased", task: "mine" }), { tasks })
@@ -78,7 +78,7 @@ export const ONE_CLOCK_DUE = [
     assert.equal(leased.nextClaimableAt, (await runById(store, "leased")).claimableAt)
     assert.equal(delayed.nextClaimableAt, (await runById(store, "delayed")).claimableAt)
   }),
-  lawCase("What a claim gives is not the next to be due", async (store) => {
+  lawCase("A run that a claim gives doesn't count as the next due run", async (store) => {
     await store.enqueue([aRun({ id: "given" }), aRun({ id: "next", delayMs: LONG_MS })])
     const tasks = [{ name: "report", leaseMs: LONG_MS / 2 }]
 
@@ -87,7 +87,7 @@ export const ONE_CLOCK_DUE = [
     assert.deepEqual(idsOf(runs), ["given"])
     assert.equal(nextClaimableAt, (await runById(store, "next")).claimableAt)
   }),
-  lawCase("What is due already is not the next to be due", async (store) => {
+  lawCase("A due run that waits for its key doesn't count as the next due run", async (store) => {
     const blocked = { concurrencyKey: "one at a time", concurrencyLimit: 1 }
     await running(store, aRun({ task: "other", ...blocked }))
     await enqueued(store, aRun(blocked))
@@ -96,10 +96,10 @@ export const ONE_CLOCK_DUE = [
 
     assert.deepEqual([runs, nextClaimableAt], [[], null])
   }),
-  lawCase("A schedule is due from its instant on, not before, and never without one", async (store, lab) => {
+  lawCase("A schedule is due from its `nextRunAt` on, and never if that is null", async (store, lab) => {
     const now = await store.now()
     await created(store, aSchedule({ id: "future", nextRunAt: now + LONG_MS }))
-    assert.deepEqual((await store.dueSchedules({ limit: 10 })).due, [], "where nothing else is")
+    assert.deepEqual((await store.dueSchedules({ limit: 10 })).due, [], "no other schedule is stored")
     await created(store, aSchedule({ id: "past", nextRunAt: now - LONG_MS }))
     await created(store, aSchedule({ id: "this-instant", nextRunAt: now }))
     await created(store, aSchedule({ id: "never", nextRunAt: null }))
@@ -112,7 +112,7 @@ export const ONE_CLOCK_DUE = [
     await lab.pass(2 * SHORT_MS)
     assert.equal((await readDue(store, lab, "soon")).schedule.id, "soon")
   }),
-  lawCase("The answer says when the next schedule is due after now", async (store) => {
+  lawCase("`nextDueAt` is when the next schedule is due after now", async (store) => {
     const now = await store.now()
     await created(store, aSchedule({ nextRunAt: now - 1_000 }))
     await created(store, aSchedule({ nextRunAt: null }))
@@ -124,22 +124,19 @@ export const ONE_CLOCK_DUE = [
 
     assert.deepEqual([none.nextDueAt, some.nextDueAt], [null, now + LONG_MS])
   }),
-  lawCase(
-    "Schedules are read as far ahead as is asked, and what comes after these is next",
-    async (store) => {
-      const now = await store.now()
-      await created(store, aSchedule({ id: "past", nextRunAt: now - 1_000 }))
-      await created(store, aSchedule({ id: "soon", nextRunAt: now + LONG_MS }))
-      await created(store, aSchedule({ id: "later", nextRunAt: now + 3 * LONG_MS }))
+  lawCase("Schedules are read up to `aheadMs` ahead, and `nextDueAt` is after these", async (store) => {
+    const now = await store.now()
+    await created(store, aSchedule({ id: "past", nextRunAt: now - 1_000 }))
+    await created(store, aSchedule({ id: "soon", nextRunAt: now + LONG_MS }))
+    await created(store, aSchedule({ id: "later", nextRunAt: now + 3 * LONG_MS }))
 
-      const read = await store.dueSchedules({ limit: 10, aheadMs: 2 * LONG_MS })
+    const read = await store.dueSchedules({ limit: 10, aheadMs: 2 * LONG_MS })
 
-      assert.deepEqual(sorted(read.due.map(({ schedule }) => schedule.id)), ["past", "soon"])
-      assert.equal(read.nextDueAt, now + 3 * LONG_MS)
-      assert.ok(read.now < now + LONG_MS, "now is now, however far ahead is asked")
-    },
-  ),
-  lawCase("The answer says how many are due at that next instant, up to the limit", async (store) => {
+    assert.deepEqual(sorted(read.due.map(({ schedule }) => schedule.id)), ["past", "soon"])
+    assert.equal(read.nextDueAt, now + 3 * LONG_MS)
+    assert.ok(read.now < now + LONG_MS, "`now` doesn't depend on `aheadMs`")
+  }),
+  lawCase("`nextDueCount` is how many schedules are due at `nextDueAt`, up to the limit", async (store) => {
     const at = (await store.now()) + LONG_MS
     const none = await store.dueSchedules({ limit: 10 })
     for (let number = 0; number < 3; number++) await created(store, aSchedule({ nextRunAt: at }))
@@ -156,8 +153,8 @@ export const ONE_CLOCK_DUE = [
     )
     assert.equal(after.nextDueCount, 0)
   }),
-  lawCase("A run that is fired before its instant isn't given before it", async (store, lab) => {
-    await withTimeEnough(async (marginMs) => {
+  lawCase("A run that is fired ahead of its `notBefore` isn't given before it", async (store, lab) => {
+    await withEnoughTime(async (marginMs) => {
       const notBefore = (await store.now()) + marginMs
       const schedule = await created(store, aSchedule({ nextRunAt: notBefore }))
       const [task, id] = [`task ${marginMs}`, `ahead ${marginMs}`]
@@ -166,29 +163,26 @@ export const ONE_CLOCK_DUE = [
       await store.fire([aPlan(schedule, { runs: [aRun({ id, task, notBefore })] })])
       const early = await store.claim(aClaim({ tasks }))
       if ((await store.now()) >= notBefore) return "too late"
-      await lab.pass(marginMs + MOMENT_MS)
+      await lab.pass(marginMs + DISTINCT_MS)
 
       assert.deepEqual([early.runs, early.nextClaimableAt], [[], notBefore])
       assert.equal((await claimed(store, id, { tasks })).attempt, 1)
       return "proved"
     })
   }),
-  lawCase(
-    "A store knows no policy: a paused or disabled schedule that is due is returned as it is",
-    async (store, lab) => {
-      const nextRunAt = (await store.now()) - 1_000
-      const paused = { at: nextRunAt, until: nextRunAt, reason: "quiet week", by: null }
-      const schedules = [
-        await created(store, aSchedule({ nextRunAt, paused })),
-        await created(store, aSchedule({ nextRunAt, enabled: false })),
-      ]
+  lawCase("A paused or disabled schedule that is due is returned like any other", async (store, lab) => {
+    const nextRunAt = (await store.now()) - 1_000
+    const paused = { at: nextRunAt, until: nextRunAt, reason: "quiet week", by: null }
+    const schedules = [
+      await created(store, aSchedule({ nextRunAt, paused })),
+      await created(store, aSchedule({ nextRunAt, enabled: false })),
+    ]
 
-      for (const schedule of schedules) {
-        assert.deepEqual((await readDue(store, lab, schedule.id)).schedule, schedule)
-      }
-    },
-  ),
-  lawCase("A finished run is pruned when it is older than asked, not before", async (store, lab) => {
+    for (const schedule of schedules) {
+      assert.deepEqual((await readDue(store, lab, schedule.id)).schedule, schedule)
+    }
+  }),
+  lawCase("A finished run is pruned when it is older than `olderThanMs`, not before", async (store, lab) => {
     const run = await running(store, aRun())
     const skip = await enqueued(store, aSkip())
     await store.transition([cancel(run, { reason: null, by: null })!])
@@ -202,20 +196,20 @@ export const ONE_CLOCK_DUE = [
     assert.equal(await runIfThere(store, skip.id), null)
   }),
   lawCase("A run's age counts from its completion, not from its creation", async (store, lab) => {
-    await withTimeEnough(async (marginMs) => {
+    await withEnoughTime(async (marginMs) => {
       const run = await running(store, aRun())
-      await lab.pass(marginMs + MOMENT_MS)
+      await lab.pass(marginMs + DISTINCT_MS)
       const before = await store.now()
       await store.transition([cancel(run, { reason: null, by: null })!])
 
       await store.prune(aPruning({ olderThanMs: marginMs }))
       if ((await store.now()) - before >= marginMs) return "too late"
 
-      assert.ok(await runIfThere(store, run.id), "it was completed a moment ago")
+      assert.ok(await runIfThere(store, run.id), "it was completed less than `olderThanMs` ago")
       return "proved"
     })
   }),
-  lawCase("A worker is pruned when it was silent for longer than asked, not before", async (store, lab) => {
+  lawCase("A worker is pruned when it was silent for `silentForMs`, not before", async (store, lab) => {
     await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "silent" }) }))
     await lab.pass(3 * SHORT_MS)
 
@@ -225,7 +219,7 @@ export const ONE_CLOCK_DUE = [
     assert.deepEqual([early.workers, late.workers], [0, 1])
     assert.deepEqual(await allWorkers(store), [])
   }),
-  lawCase("Unfinished runs and schedules are never pruned, whatever their age", async (store, lab) => {
+  lawCase("Unfinished runs and schedules are never pruned, however old they are", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const waiting = await enqueued(store, aRun({ task: "other" }))
     const abandonedRun = await abandoned(store, lab, aRun())

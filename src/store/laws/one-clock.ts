@@ -35,7 +35,7 @@ import {
 const NOTHING = { message: null, details: null }
 
 const dating = [
-  lawCase("The store's time passes", async (store, lab) => {
+  lawCase("The store's clock advances", async (store, lab) => {
     const before = await store.now()
     await lab.pass(2 * SHORT_MS)
     const after = await store.now()
@@ -69,7 +69,7 @@ const dating = [
     assertDated((await runById(store, "enqueued")).claimableAt, span, "claimableAt", 5_000)
     assertDated((await runById(store, "fired")).claimableAt, span, "claimableAt", 5_000)
   }),
-  lawCase("Of a delay and an instant to wait for, the later one counts", async (store) => {
+  lawCase("A run with a delay and a `notBefore` is due at the later of the two", async (store) => {
     const notBefore = (await store.now()) + LONG_MS
     const { span } = await timed(store, () =>
       store.enqueue([
@@ -83,7 +83,7 @@ const dating = [
     assertDated((await runById(store, "delay")).claimableAt, span, "claimableAt", 2 * LONG_MS)
     assertDated((await runById(store, "past")).claimableAt, span, "claimableAt")
   }),
-  lawCase("A lease is counted from the claim, by its own task's length", async (store, lab) => {
+  lawCase("A lease is counted from the claim, with its own task's `leaseMs`", async (store, lab) => {
     await store.enqueue([aRun({ id: "a", task: "short" }), aRun({ id: "b", task: "long" })])
     await lab.pass(SHORT_MS)
     const tasks = [
@@ -100,22 +100,25 @@ const dating = [
     }
     assert.equal(result.runs.length, 2)
   }),
-  lawCase("A heartbeat extends a lease from now, also one that ended and nobody took", async (store, lab) => {
-    const ended = await abandoned(store, lab, aRun())
-    const fresh = await running(store, aRun({ task: "other" }))
+  lawCase(
+    "A heartbeat extends a lease from now, also an ended one of a run not taken",
+    async (store, lab) => {
+      const ended = await abandoned(store, lab, aRun())
+      const fresh = await running(store, aRun({ task: "other" }))
 
-    const held = [ended, fresh].map((run) => heldRun(run, { leaseMs: LONG_MS / 2 }))
-    const { result, span } = await timed(store, () => store.heartbeat(aHeartbeat({ held })))
+      const held = [ended, fresh].map((run) => heldRun(run, { leaseMs: LONG_MS / 2 }))
+      const { result, span } = await timed(store, () => store.heartbeat(aHeartbeat({ held })))
 
-    assertDated(result.now, span, "the heartbeat's now")
-    assert.deepEqual(result.gone, [])
-    for (const { id } of [ended, fresh]) {
-      const run = await runById(store, id)
-      assertDated(run.claimableAt, span, "the lease's end", LONG_MS / 2)
-      assert.deepEqual([run.state, run.attempt, run.lost], ["running", 1, 0])
-    }
-    assert.deepEqual((await store.claim(aClaim())).runs, [])
-  }),
+      assertDated(result.now, span, "the heartbeat's now")
+      assert.deepEqual(result.gone, [])
+      for (const { id } of [ended, fresh]) {
+        const run = await runById(store, id)
+        assertDated(run.claimableAt, span, "the lease's end", LONG_MS / 2)
+        assert.deepEqual([run.state, run.attempt, run.lost], ["running", 1, 0])
+      }
+      assert.deepEqual((await store.claim(aClaim())).runs, [])
+    },
+  ),
   lawCase("A change is dated by the store's clock", async (store, lab) => {
     const [first, second] = [await running(store, aRun()), await running(store, aRun())]
     const failure = {
@@ -137,7 +140,7 @@ const dating = [
     assertDated(waiting.attempts[0]!.endedAt, span, "the attempt's end")
     assert.equal(succeeded.startedAt, first.startedAt)
   }),
-  lawCase("A log line is dated back from the store's now", async (store, lab) => {
+  lawCase("A log line is dated by the store's now minus its `agoMs`", async (store, lab) => {
     const { id } = await enqueued(store, aRun())
     await lab.pass(SHORT_MS)
 
@@ -146,10 +149,10 @@ const dating = [
     )
 
     const lines = await logOf(store, id)
-    assertDated(lines[0]!.at, span, "a line of some seconds ago", -2_500)
+    assertDated(lines[0]!.at, span, "a line of 2.5 s ago", -2_500)
     assertDated(lines[1]!.at, span, "a line of now")
   }),
-  lawCase("A worker began at its first heartbeat and was last heard of at its newest", async (store, lab) => {
+  lawCase("A worker's `startedAt` is its first heartbeat, `heartbeatAt` the last one", async (store, lab) => {
     const run = await running(store, aRun())
 
     const first = await timed(store, () => store.heartbeat(aHeartbeat()))

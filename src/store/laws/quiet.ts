@@ -34,21 +34,21 @@ const NOTHING = { message: null, details: null }
 export const QUIET: Law = {
   number: 10,
   name: "Quiet",
-  statement: "Losing a race is an answer. An exception means unreachable or unfit.",
+  statement: "Losing a race is an answer. An exception means that the store is unreachable or unusable.",
   cases: [
-    lawCase("What is not there is an answer, not an exception", async (store) => {
+    lawCase("A call about records that aren't stored returns an answer, not an exception", async (store) => {
       const absent = aSchedule({ version: 3 })
 
       assert.deepEqual(await store.fire([aPlan(absent, { runs: [aRun()] })]), [{ outcome: "stale" }])
       assert.deepEqual(await deleteSchedule(store, absent), { outcome: "stale" })
-      assert.deepEqual(await store.readRuns(["nobody-knows"]), [])
-      assert.deepEqual(await logOf(store, "nobody-knows"), [])
+      assert.deepEqual(await store.readRuns(["unknown"]), [])
+      assert.deepEqual(await logOf(store, "unknown"), [])
       assert.deepEqual(await allWorkers(store), [])
       assert.deepEqual(await store.prune(aPruning()), pruned())
       assert.deepEqual((await store.dueSchedules({ limit: 10 })).due, [])
       assert.equal((await countRuns(store)).pending, 0)
     }),
-    lawCase("Nothing asked is nothing done", async (store) => {
+    lawCase("A call with an empty list, no tasks or a limit of 0 does nothing", async (store) => {
       await enqueued(store, aRun())
 
       assert.deepEqual(await store.fire([]), [])
@@ -60,21 +60,21 @@ export const QUIET: Law = {
       assert.deepEqual((await store.claim(aClaim({ limit: 0 }))).runs, [])
     }),
     lawCase(
-      "Lines of a run that is not stored any more are dropped without a fault, and the others are kept",
+      "Log lines of a run that isn't stored are dropped without an error, and the others are stored",
       async (store, lab) => {
         const gone = await enqueued(store, aSkip())
         await lab.pass(3 * SHORT_MS)
         await store.prune(aPruning({ olderThanMs: SHORT_MS }))
-        const there = await enqueued(store, aRun())
+        const stored = await enqueued(store, aRun())
 
-        await store.appendLogs([aLogLine(gone.id), aLogLine(there.id), aLogLine("nobody-knows")])
+        await store.appendLogs([aLogLine(gone.id), aLogLine(stored.id), aLogLine("unknown")])
 
-        assert.equal((await logOf(store, there.id)).length, 1)
-        await enqueued(store, aRun({ id: "nobody-knows" }))
-        assert.deepEqual([await logOf(store, gone.id), await logOf(store, "nobody-knows")], [[], []])
+        assert.equal((await logOf(store, stored.id)).length, 1)
+        await enqueued(store, aRun({ id: "unknown" }))
+        assert.deepEqual([await logOf(store, gone.id), await logOf(store, "unknown")], [[], []])
       },
     ),
-    lawCase("A throng in which everybody wants the same is answered, every one of it", async (store, lab) => {
+    lawCase("Twenty callers that change the same records at once all get answers", async (store, lab) => {
       const peers = await withPeers(store, lab)
       const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
       const run = await running(store, aRun())
@@ -98,35 +98,35 @@ export const QUIET: Law = {
 
       assert.equal(answers.length, 20)
       const changes = answers.flatMap(([fired, , , , , , put]) => [fired[0]!.outcome, put.outcome])
-      assert.ok(changes.filter((outcome) => outcome === "done").length <= 1, "one version, one change")
+      assert.ok(
+        changes.filter((outcome) => outcome === "done").length <= 1,
+        "at most one change to one version",
+      )
       assert.equal((await logOf(store, run.id)).length, 21)
       const { pending, running: busy } = await countRuns(store)
       assert.equal(pending + busy, 1, "one run holds the key; the other is finished")
     }),
-    lawCase(
-      "Batches that name the same records in another order don't lock each other out",
-      async (store, lab) => {
-        const peers = await withPeers(store, lab)
-        const runs = several(10, (index) => aRun({ id: `r${index}` }))
-        await store.enqueue(runs)
-        const { runs: held } = await store.claim(aClaim())
+    lawCase("Batches that name the same records in different orders don't deadlock", async (store, lab) => {
+      const peers = await withPeers(store, lab)
+      const runs = several(10, (index) => aRun({ id: `r${index}` }))
+      await store.enqueue(runs)
+      const { runs: held } = await store.claim(aClaim())
 
-        const answers = await together(peers, 10, (peer, index) => {
-          const changes = held.map((run) => succeed(run, NOTHING))
-          return peer.transition(index % 2 === 0 ? changes : changes.reverse())
-        })
+      const answers = await together(peers, 10, (peer, index) => {
+        const changes = held.map((run) => succeed(run, NOTHING))
+        return peer.transition(index % 2 === 0 ? changes : changes.reverse())
+      })
 
-        const outcomes = answers.flat().map((answer) => answer.outcome)
-        assert.equal(outcomes.filter((outcome) => outcome === "done").length, 10)
-        assert.equal((await countRuns(store)).succeeded, 10)
-      },
-    ),
-    lawCase("After the store was closed, every call is a fault", async (store) => {
+      const outcomes = answers.flat().map((answer) => answer.outcome)
+      assert.equal(outcomes.filter((outcome) => outcome === "done").length, 10)
+      assert.equal((await countRuns(store)).succeeded, 10)
+    }),
+    lawCase("After `close`, every call throws", async (store) => {
       const schedule = await created(store, aSchedule())
       await store.close()
 
       for (const [name, call] of Object.entries(everyCall(store, schedule.version))) {
-        await assert.rejects(async () => call(), `${name} is a fault`)
+        await assert.rejects(async () => call(), `${name} throws`)
       }
     }),
   ],

@@ -35,11 +35,11 @@ const NOTHING = { message: null, details: null }
 export const REPEATABLE: Law = {
   number: 8,
   name: "Repeatable",
-  statement: "Sending a write twice has the effect of sending it once; callers make the ids.",
+  statement: "Sending a write twice has the effect of sending it once. The caller makes the ids.",
   cases: [
     ...REPEATABLE_JOURNAL,
     ...REPEATABLE_STATISTICS,
-    lawCase("Opening twice is opening once: everything is still there", async (store) => {
+    lawCase("Opening twice is the same as once: every record is still stored", async (store) => {
       const schedule = await created(store, aSchedule())
       const run = await running(store, aRun())
 
@@ -48,11 +48,11 @@ export const REPEATABLE: Law = {
       assert.deepEqual(await scheduleById(store, schedule.id), schedule)
       assert.deepEqual(await runById(store, run.id), run)
     }),
-    lawCase("Closing twice is closing once", async (store) => {
+    lawCase("Closing twice is the same as once", async (store) => {
       await store.close()
       await store.close()
     }),
-    lawCase("A schedule put twice is put once", async (store) => {
+    lawCase("A schedule that is put twice is written once", async (store) => {
       const schedule = aSchedule()
       await store.putSchedule(schedule, null)
       const first = await scheduleById(store, schedule.id)
@@ -67,7 +67,7 @@ export const REPEATABLE: Law = {
       assert.deepEqual(answers, [{ outcome: "stale" }, { outcome: "stale" }])
       assert.deepEqual(await scheduleById(store, schedule.id), second)
     }),
-    lawCase("A schedule deleted twice is deleted once", async (store) => {
+    lawCase("A schedule that is deleted twice is deleted once", async (store) => {
       const schedule = await created(store, aSchedule())
 
       const first = await deleteSchedule(store, schedule)
@@ -76,7 +76,7 @@ export const REPEATABLE: Law = {
       assert.deepEqual([first.outcome, second.outcome], ["done", "stale"])
       assert.equal(await scheduleIfThere(store, schedule.id), null)
     }),
-    lawCase("A plan fired twice is fired once", async (store) => {
+    lawCase("A plan that is fired twice takes effect once", async (store) => {
       const schedule = await created(store, aSchedule())
       const run = aRun()
       const plan = aPlan(schedule, { runs: [run, aSkip()] })
@@ -88,7 +88,7 @@ export const REPEATABLE: Law = {
       assert.deepEqual([await scheduleById(store, schedule.id), await runById(store, run.id)], before)
     }),
     lawCase(
-      "A run enqueued twice is enqueued once, also when it has moved on meanwhile",
+      "A run that is enqueued twice is stored once, even if it changed in between",
       async (store, lab) => {
         const request = aRun({ liveKey: "key", delayMs: SHORT_MS })
         const waiting = await enqueued(store, request)
@@ -106,7 +106,7 @@ export const REPEATABLE: Law = {
         assert.deepEqual(await runById(store, request.id), cancelled)
       },
     ),
-    lawCase("A run that stands twice in one plan is created once", async (store) => {
+    lawCase("A run that is in one plan twice is created once", async (store) => {
       const schedule = await created(store, aSchedule())
       const run = aRun({ id: "twin" })
 
@@ -115,7 +115,7 @@ export const REPEATABLE: Law = {
       assert.deepEqual(answer, { outcome: "done", created: ["twin", "other"] })
       assert.equal((await runById(store, "twin")).state, "pending")
     }),
-    lawCase("A heartbeat sent twice is one heartbeat", async (store) => {
+    lawCase("A heartbeat that is sent twice has the effect of one", async (store) => {
       const run = await running(store, aRun())
       const progress = { fraction: 0.25, message: null }
       const beat = aHeartbeat({ held: [heldRun(run, { progress })] })
@@ -132,29 +132,26 @@ export const REPEATABLE: Law = {
       assert.ok(claimableAt! >= before!)
       assert.equal((await allWorkers(store)).length, 1)
     }),
-    lawCase("A worker may say goodbye twice", async (store) => {
+    lawCase("A worker may leave twice", async (store) => {
       await store.heartbeat(aHeartbeat())
       await store.heartbeat(aHeartbeat({ isLeaving: true }))
       await store.heartbeat(aHeartbeat({ isLeaving: true }))
 
       assert.deepEqual(await allWorkers(store), [])
     }),
-    lawCase(
-      "A change sent twice is made once, and the second answer shows that it is there",
-      async (store) => {
-        const run = await running(store, aRun())
-        const change = succeed(run, { message: "Sent", details: null })
-        await store.transition([change])
-        const before = await runById(store, run.id)
+    lawCase("A change that is sent twice is made once, and the second answer shows it", async (store) => {
+      const run = await running(store, aRun())
+      const change = succeed(run, { message: "Sent", details: null })
+      await store.transition([change])
+      const before = await runById(store, run.id)
 
-        const [answer] = await store.transition([change])
+      const [answer] = await store.transition([change])
 
-        assert.ok(answer?.outcome === "stale")
-        assert.ok(isAlreadyMade(change, answer))
-        assert.deepEqual(await runById(store, run.id), before)
-      },
-    ),
-    lawCase("A failure sent twice counts once", async (store) => {
+      assert.ok(answer?.outcome === "stale")
+      assert.ok(isAlreadyMade(change, answer))
+      assert.deepEqual(await runById(store, run.id), before)
+    }),
+    lawCase("A failure that is sent twice counts once", async (store) => {
       const run = await running(store, aRun())
       const failure = { outcome: "failed", error: "Error", retry: "policy", output: NOTHING } as const
       const change = fail(run, failure, DEFAULT_RETRY, 0)
@@ -167,7 +164,7 @@ export const REPEATABLE: Law = {
       assert.deepEqual(await runById(store, run.id), before)
       assert.deepEqual([before.failures, before.attempts.length], [1, 1])
     }),
-    lawCase("Lines sent twice are kept once, as they were the first time", async (store, lab) => {
+    lawCase("A log line that is sent twice is stored once, as it was sent first", async (store, lab) => {
       const { id } = await enqueued(store, aRun())
       const lines = [1, 2].map((number) => aLogLine(id, { number, message: `line ${number}` }))
       await store.appendLogs(lines)
@@ -180,20 +177,17 @@ export const REPEATABLE: Law = {
       assert.deepEqual(await logOf(store, id), before)
       assert.equal(before.length, 2)
     }),
-    lawCase(
-      "A call with lines that are there and lines that are not keeps those that are not",
-      async (store) => {
-        const { id } = await enqueued(store, aRun())
-        const line = (number: number, message: string) => aLogLine(id, { number, message })
-        await store.appendLogs([line(2, "two")])
+    lawCase("A call with stored and new log lines adds the new ones", async (store) => {
+      const { id } = await enqueued(store, aRun())
+      const line = (number: number, message: string) => aLogLine(id, { number, message })
+      await store.appendLogs([line(2, "two")])
 
-        await store.appendLogs([line(1, "one"), line(2, "again"), line(3, "three"), line(3, "again")])
+      await store.appendLogs([line(1, "one"), line(2, "again"), line(3, "three"), line(3, "again")])
 
-        const messages = (await logOf(store, id)).map(({ message }) => message)
-        assert.deepEqual(messages, ["one", "two", "three"])
-      },
-    ),
-    lawCase("A line is another in another attempt, or of another run", async (store) => {
+      const messages = (await logOf(store, id)).map(({ message }) => message)
+      assert.deepEqual(messages, ["one", "two", "three"])
+    }),
+    lawCase("Log lines of other attempts or runs may have the same number", async (store) => {
       await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
 
       await store.appendLogs([aLogLine("a", { message: "first" })])
@@ -205,7 +199,7 @@ export const REPEATABLE: Law = {
       const messagesOf = async (id: string) => (await logOf(store, id)).map(({ message }) => message)
       assert.deepEqual([await messagesOf("a"), await messagesOf("b")], [["first", "second"], ["elsewhere"]])
     }),
-    lawCase("Of twenty that send the same lines at once, one is heard", async (store, lab) => {
+    lawCase("Log lines that twenty callers send at once are stored once", async (store, lab) => {
       const peers = await withPeers(store, lab)
       const { id } = await enqueued(store, aRun())
 
@@ -217,7 +211,7 @@ export const REPEATABLE: Law = {
       const messages = (await logOf(store, id)).map(({ message }) => message)
       assert.deepEqual(messages, ["line 1", "line 2", "line 3"])
     }),
-    lawCase("Pruning twice is pruning once", async (store, lab) => {
+    lawCase("Pruning twice is the same as once", async (store, lab) => {
       await enqueued(store, aSkip())
       await store.heartbeat(aHeartbeat())
       await lab.pass(3 * SHORT_MS)

@@ -3,7 +3,7 @@ import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
 import { AN_INSTANT, aRun, aSchedule } from "./factories.ts"
 
-/** Something in every field. */
+/** Every field has a value. */
 export function aFullRun(): NewRun {
   return aRun({
     payload: { user: "ann", items: [1, null, { deep: true }] },
@@ -63,7 +63,7 @@ export function aFullSchedule(): Schedule {
   })
 }
 
-/** What databases, drivers and encodings stumble over. NUL is not here: Postgres can't keep it. */
+/** Texts that databases, drivers and encodings often damage. Without NUL, which PostgreSQL can't store. */
 export const TEXTS = [
   "",
   " leading and trailing ",

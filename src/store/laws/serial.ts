@@ -18,7 +18,7 @@ const NOTHING = { message: null, details: null }
 const ONE = { concurrencyKey: "key", concurrencyLimit: 1 }
 
 const keeping = [
-  lawCase("A run whose key is held by a running one is not given", async (store) => {
+  lawCase("A run whose key is held by a running run isn't given", async (store) => {
     const first = await running(store, aRun(ONE), { limit: 1 })
     await enqueued(store, aRun(ONE))
 
@@ -27,7 +27,7 @@ const keeping = [
     await store.transition([succeed(first, NOTHING)])
     assert.equal((await store.claim(aClaim())).runs.length, 1)
   }),
-  lawCase("The runs of one claim count as well", async (store) => {
+  lawCase("Runs given by the same claim count towards the limit", async (store) => {
     await store.enqueue([...several(5, () => aRun(ONE)), ...several(5, () => aRun(limitedTo(3, "another")))])
 
     const { runs } = await store.claim(aClaim())
@@ -35,7 +35,7 @@ const keeping = [
     const held = (key: string) => runs.filter((run) => run.concurrencyKey === key).length
     assert.deepEqual([held("key"), held("another")], [1, 3])
   }),
-  lawCase("Twenty workers that claim at once don't pass the limits, and reach them", async (store, lab) => {
+  lawCase("Twenty workers that claim at once reach the limits and don't exceed them", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const keys = ["a", "b", "c", "d"]
     await store.enqueue(several(60, (index) => aRun(limitedTo(index % 2 === 0 ? 1 : 3, keys[index % 4]!))))
@@ -58,19 +58,19 @@ const keeping = [
 
     assert.equal((await store.claim(aClaim())).runs.length, 4)
   }),
-  lawCase("A key counts over all tasks", async (store) => {
+  lawCase("A key counts runs of all tasks", async (store) => {
     await running(store, aRun({ ...ONE, task: "other" }))
     await enqueued(store, aRun(ONE))
 
     assert.deepEqual((await store.claim(aClaim())).runs, [])
   }),
-  lawCase("A run that waits doesn't hold its key", async (store) => {
+  lawCase("A pending run doesn't hold its key", async (store) => {
     await enqueued(store, aRun({ ...ONE, delayMs: 600_000 }))
     const due = await enqueued(store, aRun(ONE))
 
     assert.deepEqual(idsOf((await store.claim(aClaim())).runs), [due.id])
   }),
-  lawCase("A run that was given back or cancelled frees its key", async (store) => {
+  lawCase("A run that was released or cancelled frees its key", async (store) => {
     const first = await running(store, aRun({ ...ONE, priority: -1 }))
     const second = await enqueued(store, aRun(ONE))
 
@@ -81,7 +81,7 @@ const keeping = [
     assert.deepEqual(idsOf((await store.claim(aClaim())).runs), [first.id])
   }),
   lawCase(
-    "A silent worker's run holds its key until it is taken over, and is not in its own way",
+    "A silent worker's run holds its key until it is taken over, and can be claimed itself",
     async (store, lab) => {
       const silent = await abandoned(store, lab, aRun({ ...ONE, task: "other" }))
       await enqueued(store, aRun({ ...ONE, priority: 10 }))
@@ -96,7 +96,7 @@ const keeping = [
 ]
 
 const unlimited = [
-  lawCase("Without a limit any number of runs with a key may run, and without a key too", async (store) => {
+  lawCase("Runs without a limit, and runs without a key, may run in any number", async (store) => {
     await store.enqueue([
       ...several(3, () => aRun({ concurrencyKey: "key", concurrencyLimit: null })),
       ...several(3, () => aRun({ concurrencyKey: null, concurrencyLimit: 1 })),
@@ -104,7 +104,7 @@ const unlimited = [
 
     assert.equal((await store.claim(aClaim())).runs.length, 6)
   }),
-  lawCase("Each run is held to its own limit, and all running ones with the key count", async (store) => {
+  lawCase("Each run obeys its own limit, and every running run with the key counts", async (store) => {
     await running(store, aRun({ concurrencyKey: "key", concurrencyLimit: null }))
     const strict = await enqueued(store, aRun(limitedTo(1)))
     const lenient = await enqueued(store, aRun(limitedTo(2)))
@@ -115,7 +115,7 @@ const unlimited = [
     assert.ok(!idsOf(runs).includes(strict.id))
     assert.deepEqual(idsOf(runs), [lenient.id, free.id])
   }),
-  lawCase("Runs that wait for their key don't stand in the way of others", async (store) => {
+  lawCase("Runs that wait for their key don't keep other runs from being given", async (store) => {
     await running(store, aRun(ONE))
     await store.enqueue(several(25, () => aRun({ ...ONE, priority: 10 })))
     const free = await enqueued(store, aRun())
@@ -134,6 +134,6 @@ export const SERIAL: Law = {
   number: 7,
   name: "Serial",
   statement:
-    "A claim never returns a run whose concurrency key is already held by its limit of running runs.",
+    "A claim never gives a run when as many runs with its concurrency key are running as its limit allows.",
   cases: [...keeping, ...unlimited],
 }

@@ -33,7 +33,7 @@ const NOBODY = { reason: null, by: null }
 const FAILURE = { outcome: "failed", error: "Error", output: NOTHING } as const
 
 const holding = [
-  lawCase("A run whose live key is held is not stored, and the answer names the holder", async (store) => {
+  lawCase("A run whose live key is held isn't stored, and the answer names the holder", async (store) => {
     const holder = await enqueued(store, aRun({ liveKey: "key" }))
     const late = aRun({ liveKey: "key" })
 
@@ -42,7 +42,7 @@ const holding = [
     assert.equal(await runIfThere(store, late.id), null)
   }),
   lawCase(
-    "A run holds its live key while it waits, while it runs, and when its worker is silent",
+    "A pending run, a running run and a silent worker's run hold their live keys",
     async (store, lab) => {
       await enqueued(store, aRun({ id: "waiting", liveKey: "waiting", delayMs: 60_000 }))
       await running(store, aRun({ id: "running", liveKey: "running" }))
@@ -53,7 +53,7 @@ const holding = [
       }
     },
   ),
-  lawCase("A run that is to be tried again holds its live key on", async (store) => {
+  lawCase("A run that failed or was released and is pending again keeps its live key", async (store) => {
     const failed = await running(store, aRun({ id: "failed", liveKey: "failed" }))
     const released = await running(store, aRun({ id: "released", liveKey: "released" }))
     await store.transition([
@@ -65,21 +65,18 @@ const holding = [
       assert.deepEqual(await store.enqueue([aRun({ liveKey: key })]), [{ outcome: "held", runId: key }])
     }
   }),
-  lawCase(
-    "Runs without a live key, and those with different ones, don't hinder one another",
-    async (store) => {
-      const keys = ["key", "Key", "kéy", "key ", ""]
-      const runs = [aRun(), aRun(), ...keys.map((liveKey) => aRun({ liveKey }))]
+  lawCase("Runs without a live key, and runs with different live keys, are all stored", async (store) => {
+    const keys = ["key", "Key", "kéy", "key ", ""]
+    const runs = [aRun(), aRun(), ...keys.map((liveKey) => aRun({ liveKey }))]
 
-      assert.deepEqual(tally(await store.enqueue(runs)), { created: 7 })
-    },
-  ),
-  lawCase("A skip holds nothing: it was never unfinished", async (store) => {
+    assert.deepEqual(tally(await store.enqueue(runs)), { created: 7 })
+  }),
+  lawCase("A skip holds no live key, because it is created finished", async (store) => {
     await enqueued(store, aSkip({ liveKey: "key" }))
 
     assert.deepEqual(tally(await store.enqueue([aRun({ liveKey: "key" })])), { created: 1 })
   }),
-  lawCase("A run that exists and holds its own live key is not in its own way", async (store) => {
+  lawCase("A run that holds its own live key can be sent again", async (store) => {
     const schedule = await created(store, aSchedule())
     const run = await enqueued(store, aRun({ liveKey: "key" }))
 
@@ -120,7 +117,7 @@ const freeing = [
       },
     ),
   ),
-  lawCase("A run that was cancelled while it waited frees its live key", async (store) => {
+  lawCase("A run that was cancelled while it was pending frees its live key", async (store) => {
     const schedule = await created(store, aSchedule())
     const first = await enqueued(store, aRun({ liveKey: "key" }))
     await store.transition([cancel(first, NOBODY)!])
@@ -130,31 +127,28 @@ const freeing = [
 
     assert.deepEqual(answers, [{ outcome: "done", created: [next.id] }])
   }),
-  lawCase("A run that becomes unfinished again takes its live key again", async (store) => {
+  lawCase("A retried run takes its live key again", async (store) => {
     const first = await cancelledRun(store)
 
     assert.deepEqual(await store.transition([retry(first, null)!]), [{ outcome: "done" }])
 
     assert.deepEqual(await store.enqueue([aRun({ liveKey: "key" })]), [{ outcome: "held", runId: first.id }])
   }),
-  lawCase(
-    "A run can't become unfinished again while another holds its live key, and stays as it is",
-    async (store) => {
-      const first = await cancelledRun(store)
-      const second = await enqueued(store, aRun({ liveKey: "key" }))
-      const before = await runById(store, first.id)
+  lawCase("A run can't be retried while another run holds its live key", async (store) => {
+    const first = await cancelledRun(store)
+    const second = await enqueued(store, aRun({ liveKey: "key" }))
+    const before = await runById(store, first.id)
 
-      assert.deepEqual(await store.transition([retry(first, "ann")!]), [{ outcome: "held" }])
+    assert.deepEqual(await store.transition([retry(first, "ann")!]), [{ outcome: "held" }])
 
-      assert.deepEqual(await runById(store, first.id), before)
-      await store.transition([cancel(second, NOBODY)!])
-      assert.deepEqual(await store.transition([retry(first, "ann")!]), [{ outcome: "done" }])
-    },
-  ),
+    assert.deepEqual(await runById(store, first.id), before)
+    await store.transition([cancel(second, NOBODY)!])
+    assert.deepEqual(await store.transition([retry(first, "ann")!]), [{ outcome: "done" }])
+  }),
 ]
 
 const racing = [
-  lawCase("Of twenty that enqueue with one live key at once, one does", async (store, lab) => {
+  lawCase("Of twenty callers that enqueue with one live key at once, one succeeds", async (store, lab) => {
     const answers = await together(
       await withPeers(store, lab),
       20,
@@ -171,7 +165,7 @@ const racing = [
     assert.deepEqual(tally(answers), { created: 1, held: 2 })
     assert.equal(new Set(answers.map((answer) => answer.runId)).size, 1, "all name the holder")
   }),
-  lawCase("Of ten schedules that fire with one live key at once, one does", async (store, lab) => {
+  lawCase("Of ten schedules that are fired with one live key at once, one succeeds", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
     const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRun({ liveKey: "key" })] }))
@@ -182,24 +176,21 @@ const racing = [
     assert.deepEqual(tally(answers), { done: 1, held: 9 })
     assert.equal((await countRuns(store)).pending, 1)
   }),
-  lawCase(
-    "Of several finished runs that are revived with one live key at once, one is",
-    async (store, lab) => {
-      const peers = await withPeers(store, lab)
-      const runs: Run[] = []
-      for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store))
+  lawCase("Of five runs of one live key that are retried at once, one succeeds", async (store, lab) => {
+    const peers = await withPeers(store, lab)
+    const runs: Run[] = []
+    for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store))
 
-      const answers = await together(
-        peers,
-        5,
-        async (peer, index) => (await peer.transition([retry(runs[index]!, null)!]))[0]!,
-      )
+    const answers = await together(
+      peers,
+      5,
+      async (peer, index) => (await peer.transition([retry(runs[index]!, null)!]))[0]!,
+    )
 
-      assert.deepEqual(tally(answers), { done: 1, held: 4 })
-      assert.deepEqual([(await countRuns(store)).pending, (await countRuns(store)).cancelled], [1, 4])
-    },
-  ),
-  lawCase("When a key is free, a new run and a revived one can't both have it", async (store, lab) => {
+    assert.deepEqual(tally(answers), { done: 1, held: 4 })
+    assert.deepEqual([(await countRuns(store)).pending, (await countRuns(store)).cancelled], [1, 4])
+  }),
+  lawCase("A new run and a retried run can't both take a free live key", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const runs: Run[] = []
     for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store, `key-${made}`))

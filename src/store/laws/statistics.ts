@@ -21,7 +21,7 @@ async function beat(store: Store, over: Partial<Heartbeat>): Promise<boolean> {
   return (await store.heartbeat(aHeartbeat(over))).areStatisticsIn
 }
 
-/** All that was counted, in buckets of an hour unless said. */
+/** The sum of all buckets. */
 async function counted(store: Store, subject = "all", spanMs = HOUR): Promise<Counters> {
   const buckets = await store.summarise({ subject, spanMs, from: 0, until: FAR, limit: 1_000 })
   const sum: Record<string, number> = {}
@@ -34,7 +34,7 @@ async function counted(store: Store, subject = "all", spanMs = HOUR): Promise<Co
 const FAR = 9_000_000_000_000
 
 export const WHOLE_STATISTICS = [
-  lawCase("What processes counted is added up, by name", async (store) => {
+  lawCase("Counters of all processes are added up by name", async (store) => {
     const workers = ["a", "b"].map((id) => aWorker({ id }))
     await beat(store, {
       worker: workers[0]!,
@@ -56,7 +56,7 @@ export const WHOLE_STATISTICS = [
       durationMs: 123_456_789_012,
     })
   }),
-  lawCase("Subjects and spans are counted apart", async (store) => {
+  lawCase("Subjects and spans are counted separately", async (store) => {
     const subjects = ["all", "task:report", "task:Report", "schedule:report", "task:a b"]
     const additions = subjects.map((subject, index) =>
       anAddition({ subject, spans: index === 0 ? [HOURS, MINUTES] : [HOURS], counters: { n: index + 1 } }),
@@ -67,14 +67,14 @@ export const WHOLE_STATISTICS = [
       assert.deepEqual(await counted(store, subject), { n: index + 1 }, subject)
     assert.deepEqual(await counted(store, "all", MINUTE), { n: 1 })
     assert.deepEqual(await counted(store, "task:report", MINUTE), {})
-    assert.deepEqual(await counted(store, "nobody"), {})
+    assert.deepEqual(await counted(store, "unknown"), {})
   }),
-  lawCase("Several additions of one batch may go into one bucket", async (store) => {
+  lawCase("Several additions of one batch to one bucket are added up", async (store) => {
     await beat(store, aBatch(1, anAddition(), anAddition(), anAddition({ counters: { failed: 1 } })))
 
     assert.deepEqual(await counted(store), { succeeded: 2, failed: 1 })
   }),
-  lawCase("A process hands over what it counted when it leaves", async (store) => {
+  lawCase("The statistics of a leaving worker are added", async (store) => {
     await beat(store, {})
     const worker = aWorker()
     assert.equal(await beat(store, { worker, isLeaving: true, ...aBatch(1, anAddition()) }), true)
@@ -82,7 +82,7 @@ export const WHOLE_STATISTICS = [
     assert.deepEqual(await counted(store), { succeeded: 1 })
     assert.deepEqual(await store.findWorkers({ afterId: null, limit: 10 }), [])
   }),
-  lawCase("Twenty processes that count for one bucket at once lose nothing", async (store, lab) => {
+  lawCase("Twenty processes that add to one bucket at once lose no counts", async (store, lab) => {
     const stores = [store, ...(await Promise.all(several(3, () => lab.openPeer())))]
     const subjects = ["all", "task:a", "task:b"]
     await Promise.all(
@@ -101,7 +101,7 @@ export const WHOLE_STATISTICS = [
 ]
 
 export const ONE_CLOCK_STATISTICS = [
-  lawCase("What is counted goes into the bucket that was then, by the store's clock", async (store) => {
+  lawCase("A counter is added to the bucket of the instant `agoMs` before the store's now", async (store) => {
     const before = await store.now()
     await beat(
       store,
@@ -113,10 +113,10 @@ export const ONE_CLOCK_STATISTICS = [
 
     const [now, ...more] = await bucketsOf("now")
     assert.deepEqual(more, [])
-    assert.ok([bucketAt(before, HOUR), bucketAt(after, HOUR)].includes(now!), "the hour that it is")
+    assert.ok([bucketAt(before, HOUR), bucketAt(after, HOUR)].includes(now!), "the current hour")
     assert.deepEqual(await bucketsOf("then"), [now! - 3 * HOUR])
   }),
-  lawCase("Statistics are gone once they needn't be kept any longer", async (store, lab) => {
+  lawCase("Statistics are deleted after their `keptMs`", async (store, lab) => {
     const short = { ms: SHORT_MS, keptMs: SHORT_MS }
     await beat(store, aBatch(1, anAddition({ spans: [short, HOURS] })))
     await lab.pass(4 * SHORT_MS)
@@ -125,7 +125,7 @@ export const ONE_CLOCK_STATISTICS = [
     assert.deepEqual(await counted(store, "all", SHORT_MS), {})
     assert.deepEqual(await counted(store), { succeeded: 1 })
   }),
-  lawCase("A process says by when it is to be heard of again", async (store) => {
+  lawCase("A worker's `expectedBy` is its last heartbeat plus `nextInMs`", async (store) => {
     const before = await store.now()
     await store.heartbeat(aHeartbeat({ nextInMs: 12_345 }))
     const [worker] = await store.findWorkers({ afterId: null, limit: 1 })
@@ -139,25 +139,25 @@ export const ONE_CLOCK_STATISTICS = [
 ]
 
 export const REPEATABLE_STATISTICS = [
-  lawCase("A batch that is sent again is added once", async (store) => {
+  lawCase("A batch that is sent twice is added once", async (store) => {
     const [first, second] = [aBatch(1, anAddition()), aBatch(2, anAddition({ counters: { failed: 1 } }))]
     for (const batch of [first, first, second, first, second]) assert.equal(await beat(store, batch), true)
     assert.equal(await beat(store, { statistics: null }), true)
 
     assert.deepEqual(await counted(store), { succeeded: 1, failed: 1 })
   }),
-  lawCase("A goodbye that is sent again adds nothing again", async (store) => {
+  lawCase("A leaving worker's batch that is sent twice is added once", async (store) => {
     await beat(store, {})
-    const goodbye = { isLeaving: true, ...aBatch(1, anAddition()) }
-    await beat(store, goodbye)
-    await beat(store, goodbye)
+    const lastBeat = { isLeaving: true, ...aBatch(1, anAddition()) }
+    await beat(store, lastBeat)
+    await beat(store, lastBeat)
 
     assert.deepEqual(await counted(store), { succeeded: 1 })
   }),
 ]
 
 export const BOUNDED_STATISTICS = [
-  lawCase("Buckets come oldest first, within their bounds, at most as many as asked", async (store) => {
+  lawCase("Buckets are returned oldest first, within their bounds, up to the limit", async (store) => {
     const hours = [5, 1, 3]
     await beat(
       store,

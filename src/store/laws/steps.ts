@@ -19,9 +19,9 @@ import type {
 import { aClaim, aHeartbeat, anEntry, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
-/** The steps that cases have in common: each does what its name says, and fails if the store doesn't let it. */
+/** Steps that several cases use. Each fails its case if the store doesn't do it. */
 
-/** The schedule as it is stored, with its version. */
+/** Returns the schedule as it is stored, with its version. */
 export async function created(store: Store, schedule: Schedule): Promise<Schedule> {
   const answer = await store.putSchedule(schedule, null)
   assert.equal(answer.outcome, "done", `schedule ${schedule.id} is new`)
@@ -33,7 +33,7 @@ export async function enqueued(store: Store, run: NewRun): Promise<Run> {
   return runById(store, run.id)
 }
 
-/** Enqueues the run and gives it to a worker. */
+/** Enqueues the run and claims it. */
 export async function running(store: Store, run: NewRun, claim: Partial<ClaimRequest> = {}): Promise<Run> {
   await enqueued(store, run)
   return claimed(store, run.id, { tasks: [{ name: run.task, leaseMs: 600_000 }], ...claim })
@@ -43,11 +43,11 @@ export async function running(store: Store, run: NewRun, claim: Partial<ClaimReq
 export async function claimed(store: Store, id: string, claim: Partial<ClaimRequest> = {}): Promise<Run> {
   const { runs } = await store.claim(aClaim(claim))
   const run = runs.find((each) => each.id === id)
-  assert.ok(run, `run ${id} is given to the worker; it got ${JSON.stringify(runs.map((each) => each.id))}`)
+  assert.ok(run, `run ${id} is claimed; the claim gave ${JSON.stringify(runs.map((each) => each.id))}`)
   return run
 }
 
-/** A run whose lease has ended without a word from its worker. */
+/** A run whose lease has ended without a heartbeat. */
 export async function abandoned(
   store: Store,
   lab: Lab,
@@ -59,11 +59,11 @@ export async function abandoned(
   return taken
 }
 
-/** The worker says that it has begun; the lease then ends soon. */
+/** Confirms the attempt by a heartbeat, with a short lease. */
 export async function confirmed(store: Store, run: Run): Promise<Run> {
   const held = [heldRun(run, { leaseMs: SHORT_MS })]
   const { gone } = await store.heartbeat(aHeartbeat({ worker: aWorker({ id: run.workerId! }), held }))
-  assert.deepEqual(gone, [], `run ${run.id} is still its worker's`)
+  assert.deepEqual(gone, [], `run ${run.id} is still held by its worker`)
   return run
 }
 
@@ -91,7 +91,7 @@ export async function scheduleIfThere(store: Store, id: string): Promise<Schedul
   return schedules[0] ?? null
 }
 
-/** Deletes the schedule, if it is as it was read. */
+/** Deletes the schedule, if its version is still the stored one. */
 export async function deleteSchedule(
   store: Store,
   { id, version }: Pick<Schedule, "id" | "version">,
@@ -100,7 +100,7 @@ export async function deleteSchedule(
   return (await store.fire([plan]))[0]!
 }
 
-/** Where a page of schedules goes on that is ordered by id. */
+/** The `after` of a page of schedules that is ordered by id. */
 export function afterId(id: string | undefined): SchedulePage["after"] {
   return id === undefined ? null : { at: null, id }
 }
@@ -113,7 +113,7 @@ function placeOf(run: RunSummary, orderBy: RunPage["orderBy"]) {
   return { at: orderBy === "id" ? 0 : run[orderBy]!, id: run.id }
 }
 
-/** All pages, one after another. */
+/** The runs of all pages, one page after another. */
 export async function pagedRuns(
   store: Store,
   filter: RunFilter,
@@ -131,7 +131,7 @@ export async function pagedRuns(
   return assert.fail("the pages come to an end")
 }
 
-/** Likewise, of schedules. */
+/** The schedules of all pages, one page after another. */
 export async function pagedSchedules(
   store: Store,
   filter: ScheduleFilter,
@@ -150,8 +150,8 @@ export async function pagedSchedules(
 }
 
 /**
- * A due schedule with its facts. The store may choose which due ones it returns, and may spare one that somebody else has
- * just read, so it is asked again for a while.
+ * A due schedule with its facts. A store may choose which due schedules it returns, and may leave out a schedule that another
+ * caller has just read, so this reads again until the schedule is returned.
  */
 export async function readDue(
   store: Store,
@@ -170,17 +170,17 @@ export async function readDue(
 const MARGINS_MS = [100, 400, 1_600, 6_400, 25_600, 102_400]
 
 /**
- * For what has to happen before an instant that the case then waits for. A slow machine may reach the instant too early; the
- * proof then answers that it came too late, and is tried again with more time.
+ * For a proof that makes calls before an instant and then waits for the instant. On a slow machine the instant may pass during
+ * these calls; the proof then returns "too late" and is tried again with a larger margin.
  */
-export async function withTimeEnough(
+export async function withEnoughTime(
   proof: (marginMs: number) => Promise<"proved" | "too late">,
 ): Promise<void> {
   for (const marginMs of MARGINS_MS) if ((await proof(marginMs)) === "proved") return
   assert.fail(`the store needs longer than ${MARGINS_MS.at(-1)} ms for a few calls`)
 }
 
-/** The work, and the store's time around it: whatever the store dated meanwhile lies between. */
+/** Returns the work's result, and the store's time before and after it: an instant set by the work lies in this span. */
 export async function timed<T>(store: Store, work: () => Promise<T>): Promise<{ result: T; span: Span }> {
   const from = await store.now()
   const result = await work()
@@ -193,10 +193,10 @@ export interface Span {
   readonly until: Instant
 }
 
-/** One instant may be cut and another rounded to its millisecond. */
+/** One instant may be truncated and the other rounded to a millisecond. */
 const ROUNDING_MS = 2
 
-/** That the instant is `ms` after something that happened in the span. */
+/** Asserts that the instant is `ms` after an instant in the span. */
 export function assertDated(instant: Instant | null, span: Span, what: string, ms = 0): void {
   const isWithin =
     instant !== null && instant >= span.from + ms - ROUNDING_MS && instant <= span.until + ms + ROUNDING_MS
@@ -215,7 +215,7 @@ export function sorted(texts: readonly string[]): readonly string[] {
   return [...texts].sort()
 }
 
-/** How often each outcome was answered. */
+/** Counts the answers by outcome. */
 export function tally(answers: readonly { readonly outcome: string }[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { outcome } of answers) counts[outcome] = (counts[outcome] ?? 0) + 1
@@ -224,14 +224,14 @@ export function tally(answers: readonly { readonly outcome: string }[]): Readonl
 
 const PEERS = 4
 
-/** The store and others on the same data: those who want the same at once come from all of them. */
+/** The store and three peers on the same data. Concurrent callers are spread over all of them. */
 export async function withPeers(store: Store, lab: Lab): Promise<readonly Store[]> {
   const peers = [store]
   while (peers.length < PEERS) peers.push(await lab.openPeer())
   return peers
 }
 
-/** All at once, as that many callers would, shared out among the peers. */
+/** Makes that many calls at once, spread over the peers. */
 export function together<T>(
   peers: readonly Store[],
   count: number,
@@ -240,12 +240,12 @@ export function together<T>(
   return Promise.all(Array.from({ length: count }, (_, index) => act(peerAt(peers, index), index)))
 }
 
-/** Not `index % length` alone: cases give even and odd callers different things to do, and every peer does both. */
+/** Not `index % length` alone: cases give even and odd callers different work, and every peer must do both kinds. */
 export function peerAt(peers: readonly Store[], index: number): Store {
   return peers[(index + Math.floor(index / peers.length)) % peers.length]!
 }
 
-/** A run's log, all of it. */
+/** The whole log of a run. */
 export function logOf(store: Store, runId: string): Promise<readonly StoredLogLine[]> {
   return store.readLogs({ runId, after: null, limit: 1_000 })
 }

@@ -17,37 +17,34 @@ import { claimed, enqueued, runById, running } from "./steps.ts"
 const OUTPUT = { message: "Sent ✓", details: { sent: 3, to: ["ann"] } }
 const FAILURE = { outcome: "failed", error: "Error: no route", retry: "policy", output: OUTPUT } as const
 
-/** Whole, of changes: a step is applied with everything it says and nothing else. */
+/** Whole, for changes: every part of a change is applied, and nothing else changes. */
 export const WHOLE_CHANGES = [
-  lawCase(
-    "A run that succeeded has everything the change said, and its attempt in its story",
-    async (store) => {
-      const run = await running(store, aRun({ payload: { a: 1 }, reason: "asked", by: "ann" }), {
-        workerId: "w1",
-      })
+  lawCase("A run that succeeded has all of the change, and its attempt is recorded", async (store) => {
+    const run = await running(store, aRun({ payload: { a: 1 }, reason: "asked", by: "ann" }), {
+      workerId: "w1",
+    })
 
-      assert.deepEqual(await store.transition([succeed(run, OUTPUT)]), [{ outcome: "done" }])
+    assert.deepEqual(await store.transition([succeed(run, OUTPUT)]), [{ outcome: "done" }])
 
-      const after = await runById(store, run.id)
-      const { completedAt } = after
-      const endedAt = after.attempts[0]?.endedAt
-      const ended = {
-        attempt: 1,
-        workerId: "w1",
-        dueAt: run.dueAt,
-        startedAt: run.startedAt,
-        outcome: "succeeded",
-        error: null,
-      }
-      assert.deepEqual(after, {
-        ...run,
-        ...OUTPUT,
-        ...{ state: "succeeded", claimableAt: null, workerId: null, completedAt },
-        attempts: [{ ...ended, endedAt }],
-      })
-    },
-  ),
-  lawCase("A run whose attempt failed waits again, and its story says why", async (store) => {
+    const after = await runById(store, run.id)
+    const { completedAt } = after
+    const endedAt = after.attempts[0]?.endedAt
+    const ended = {
+      attempt: 1,
+      workerId: "w1",
+      dueAt: run.dueAt,
+      startedAt: run.startedAt,
+      outcome: "succeeded",
+      error: null,
+    }
+    assert.deepEqual(after, {
+      ...run,
+      ...OUTPUT,
+      ...{ state: "succeeded", claimableAt: null, workerId: null, completedAt },
+      attempts: [{ ...ended, endedAt }],
+    })
+  }),
+  lawCase("A run whose attempt failed is pending again, and the attempt records the error", async (store) => {
     const run = await running(store, aRun(), { workerId: "w1" })
     const policy = { ...DEFAULT_RETRY, baseMs: 0 }
 
@@ -74,7 +71,7 @@ export const WHOLE_CHANGES = [
     })
     assert.ok(endedAt >= startedAt!)
   }),
-  lawCase("The story holds every attempt in its order, each with its own worker and end", async (store) => {
+  lawCase("A run records its attempts in order, each with its worker and its outcome", async (store) => {
     const { id } = await enqueued(store, aRun())
     const policy = { ...DEFAULT_RETRY, baseMs: 0 }
 
@@ -95,7 +92,7 @@ export const WHOLE_CHANGES = [
       ],
     )
   }),
-  lawCase("The story keeps the newest fifty attempts; the counts go on", async (store) => {
+  lawCase("A run keeps its newest fifty attempts, and the attempt number goes on rising", async (store) => {
     const { id } = await enqueued(store, aRun())
 
     for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
@@ -110,7 +107,7 @@ export const WHOLE_CHANGES = [
       Array.from({ length: ATTEMPTS_KEPT }, (_, index) => `w${index + 3}`),
     )
   }),
-  lawCase("A change that ends no attempt adds none to the story", async (store) => {
+  lawCase("A change that ends no attempt records no attempt", async (store) => {
     const run = await enqueued(store, aRun())
 
     await store.transition([cancel(run, { reason: "not needed", by: "ann" })!])
@@ -121,7 +118,7 @@ export const WHOLE_CHANGES = [
     const after = await runById(store, run.id)
     assert.deepEqual([after.state, after.attempt, after.attempts], ["pending", 0, []])
   }),
-  lawCase("A change replaces message, details and error, also by nothing", async (store) => {
+  lawCase("A change replaces message, details and error, also by null", async (store) => {
     const first = await running(store, aRun())
     await store.transition([fail(first, FAILURE, { ...DEFAULT_RETRY, baseMs: 0 }, 0)])
     const second = await claimed(store, first.id)
@@ -131,17 +128,14 @@ export const WHOLE_CHANGES = [
     const { message, details, error } = await runById(store, first.id)
     assert.deepEqual({ message, details, error }, { message: null, details: null, error: null })
   }),
-  lawCase(
-    "A first attempt replaces the message that its run was made with, also by nothing",
-    async (store) => {
-      const run = await running(store, aRun({ message: "made by hand" }))
+  lawCase("The first attempt replaces the message of its run's creation, also by null", async (store) => {
+    const run = await running(store, aRun({ message: "made by hand" }))
 
-      await store.transition([succeed(run, { message: null, details: null })])
+    await store.transition([succeed(run, { message: null, details: null })])
 
-      assert.deepEqual([run.message, (await runById(store, run.id)).message], ["made by hand", null])
-    },
-  ),
-  lawCase("A change stores the progress it carries, and without any leaves what is stored", async (store) => {
+    assert.deepEqual([run.message, (await runById(store, run.id)).message], ["made by hand", null])
+  }),
+  lawCase("A change stores its progress; null keeps the stored progress", async (store) => {
     const [half, whole] = [0.5, 1].map((fraction) => ({ fraction, message: `${fraction} ✓` })) as [
       Progress,
       Progress,
@@ -168,36 +162,33 @@ export const WHOLE_CHANGES = [
     )
     assert.equal((await claimed(store, third.id)).progress, null)
   }),
-  lawCase("A reason and a name stay until another is given", async (store) => {
+  lawCase("The reason and `by` stay until a change sets new ones", async (store) => {
     const run = await running(store, aRun({ reason: "asked", by: "ann" }))
     const failed = { ...FAILURE, retry: "never" } as const
 
     await store.transition([fail(run, failed, DEFAULT_RETRY, 0)])
-    const afterSilence = await runById(store, run.id)
-    await store.transition([{ ...retry(afterSilence, "bob")!, reason: "again" }])
+    const afterFailure = await runById(store, run.id)
+    await store.transition([{ ...retry(afterFailure, "bob")!, reason: "again" }])
 
-    assert.deepEqual([afterSilence.reason, afterSilence.by], ["asked", "ann"])
-    const afterWord = await runById(store, run.id)
-    assert.deepEqual([afterWord.reason, afterWord.by], ["again", "bob"])
+    assert.deepEqual([afterFailure.reason, afterFailure.by], ["asked", "ann"])
+    const afterRetry = await runById(store, run.id)
+    assert.deepEqual([afterRetry.reason, afterRetry.by], ["again", "bob"])
   }),
-  lawCase(
-    "A finished run has its completion and is due never; a revived one is due and has none",
-    async (store) => {
-      const run = await running(store, aRun())
+  lawCase("A finished run has a completion and is never due; a retried run is due again", async (store) => {
+    const run = await running(store, aRun())
 
-      await store.transition([cancel(run, { reason: null, by: null })!])
-      const cancelled = await runById(store, run.id)
-      await store.transition([retry(cancelled, null)!])
+    await store.transition([cancel(run, { reason: null, by: null })!])
+    const cancelled = await runById(store, run.id)
+    await store.transition([retry(cancelled, null)!])
 
-      assert.ok(cancelled.completedAt !== null && cancelled.completedAt >= run.startedAt!)
-      assert.equal(cancelled.claimableAt, null)
-      const revived = await runById(store, run.id)
-      assert.deepEqual([revived.state, revived.completedAt], ["pending", null])
-      assert.ok(revived.claimableAt !== null)
-      assert.equal((await claimed(store, run.id)).attempt, 2)
-    },
-  ),
-  lawCase("The counts of failures and losses are the change's, whatever they were", async (store) => {
+    assert.ok(cancelled.completedAt !== null && cancelled.completedAt >= run.startedAt!)
+    assert.equal(cancelled.claimableAt, null)
+    const revived = await runById(store, run.id)
+    assert.deepEqual([revived.state, revived.completedAt], ["pending", null])
+    assert.ok(revived.claimableAt !== null)
+    assert.equal((await claimed(store, run.id)).attempt, 2)
+  }),
+  lawCase("The counts of failures and lost attempts are set to the change's values", async (store) => {
     const run = await running(store, aRun())
 
     await store.transition([{ ...succeed(run, OUTPUT), failures: 4, lost: 2 }])
@@ -205,7 +196,7 @@ export const WHOLE_CHANGES = [
     const after = await runById(store, run.id)
     assert.deepEqual([after.failures, after.lost], [4, 2])
   }),
-  lawCase("Each change of a call is judged by itself, and answered in its place", async (store) => {
+  lawCase("Each change of a call is decided by itself, and answered in order", async (store) => {
     const ids = ["a", "b", "c"]
     await store.enqueue(ids.map((id) => aRun({ id })))
     const { runs } = await store.claim(aClaim())

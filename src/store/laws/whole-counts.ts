@@ -5,9 +5,9 @@ import { aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { created, deleteSchedule, scheduleById, several, together, withPeers } from "./steps.ts"
 
-/** Whole, of counts: a run that is created is counted with its schedule in the same step, whichever way it comes. */
+/** Whole, for counts: the step that creates a run, `fire` or `enqueue`, counts the run on its schedule. */
 export const WHOLE_COUNTS = [
-  lawCase("A schedule counts its runs, fired and enqueued", async (store) => {
+  lawCase("A schedule counts its fired and its enqueued runs", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     const [first, second, third] = several(3, () => aRunOf("s1"))
 
@@ -16,7 +16,7 @@ export const WHOLE_COUNTS = [
     await store.enqueue([second!, third!, aSkip({ scheduleId: "s1" })])
     assert.deepEqual(await countOf(store), [3, third!.id])
   }),
-  lawCase("It tells when its last run was created, by the store's clock", async (store) => {
+  lawCase("A schedule records when its last run was created, by the store's clock", async (store) => {
     await created(store, aSchedule({ id: "s1" }))
     const before = await store.now()
     await store.enqueue([aRunOf("s1")])
@@ -24,7 +24,7 @@ export const WHOLE_COUNTS = [
 
     assert.ok(lastRunAt! >= before && lastRunAt! <= (await store.now()))
   }),
-  lawCase("What isn't created isn't counted", async (store) => {
+  lawCase("A run that isn't created isn't counted", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     const run = aRunOf("s1", { liveKey: "one at a time" })
     const other = { ...aRunOf("s1"), liveKey: "one at a time" }
@@ -36,25 +36,22 @@ export const WHOLE_COUNTS = [
 
     assert.deepEqual(await countOf(store), [1, run.id])
   }),
-  lawCase(
-    "Of a plan's runs those that it creates are counted, and the last of these is the last",
-    async (store) => {
-      const schedule = await created(store, aSchedule({ id: "s1" }))
-      const [first, second, third] = several(3, () => aRunOf("s1"))
-      await store.enqueue([third!])
+  lawCase("Only runs that a plan creates are counted, and can be the last run", async (store) => {
+    const schedule = await created(store, aSchedule({ id: "s1" }))
+    const [first, second, third] = several(3, () => aRunOf("s1"))
+    await store.enqueue([third!])
 
-      await store.fire([aPlan(schedule, { runs: [first!, second!, aSkip({ scheduleId: "s1" }), third!] })])
+    await store.fire([aPlan(schedule, { runs: [first!, second!, aSkip({ scheduleId: "s1" }), third!] })])
 
-      assert.deepEqual(await countOf(store), [3, second!.id])
-    },
-  ),
-  lawCase("To count changes nothing that a plan or an edit rests on", async (store) => {
+    assert.deepEqual(await countOf(store), [3, second!.id])
+  }),
+  lawCase("Counting a run doesn't change the schedule's version", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     await store.enqueue([aRunOf("s1")])
 
     assert.deepEqual({ ...(await scheduleById(store, "s1")), ...NO_RUNS }, schedule)
   }),
-  lawCase("An edit leaves the count as it is", async (store) => {
+  lawCase("An edit doesn't change the count", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     const run = aRunOf("s1")
     await store.enqueue([run])
@@ -63,7 +60,7 @@ export const WHOLE_COUNTS = [
 
     assert.deepEqual(await countOf(store), [1, run.id])
   }),
-  lawCase("A new schedule begins at nought, whatever was there before it", async (store) => {
+  lawCase("A schedule that is deleted and created again counts from 0", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     await store.enqueue([aRunOf("s1")])
     await deleteSchedule(store, schedule)
@@ -72,12 +69,12 @@ export const WHOLE_COUNTS = [
 
     assert.deepEqual(await countOf(store), [0, null])
   }),
-  lawCase("Runs of a schedule that is gone, and of none, bring none back", async (store) => {
+  lawCase("Runs of a deleted schedule, and runs without a schedule, create no schedule", async (store) => {
     await store.enqueue([aRunOf("gone"), aRun()])
 
     assert.deepEqual(await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 }), [])
   }),
-  lawCase("Runs that are created at once are all counted", async (store, lab) => {
+  lawCase("Runs that several callers create at once are all counted", async (store, lab) => {
     await created(store, aSchedule({ id: "s1" }))
     const peers = await withPeers(store, lab)
 

@@ -4,7 +4,7 @@ import { cancel, fail, type Run, type RunChange, release, retry, succeed } from 
 import { type EndState, NO_RUNS } from "../../core/schedule.ts"
 import { tallyOf } from "../../core/schedule-tally.ts"
 import type { Store } from "../store.ts"
-import { aClaim, aPruning, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
+import { aClaim, aPruning, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import {
   assertDated,
@@ -19,48 +19,45 @@ import {
   withPeers,
 } from "./steps.ts"
 
-/** Whole, of ends: how a run ended is kept with its schedule in the same step. */
+/** Whole, for ends: the step that ends a run records on its schedule how the run ended. */
 export const WHOLE_ENDS = [
-  lawCase(
-    "A schedule tells how its last run ended, and how many failed since one succeeded",
-    async (store) => {
-      await created(store, aSchedule({ id: "s1" }))
-      const expected: readonly [EndState, failures: number][] = [
-        ["failed", 1],
-        ["failed", 2],
-        ["cancelled", 2],
-        ["failed", 3],
-        ["succeeded", 0],
-        ["cancelled", 0],
-        ["failed", 1],
-      ]
+  lawCase("A schedule records how its last run ended, and its failures in a row", async (store) => {
+    await created(store, aSchedule({ id: "s1" }))
+    const expected: readonly [EndState, failures: number][] = [
+      ["failed", 1],
+      ["failed", 2],
+      ["cancelled", 2],
+      ["failed", 3],
+      ["succeeded", 0],
+      ["cancelled", 0],
+      ["failed", 1],
+    ]
 
-      for (const [state, failures] of expected) {
-        await store.transition([endOf(await running(store, aRunOf("s1")), state)])
-        assert.deepEqual(await endsOf(store), [state, failures])
-      }
-    },
-  ),
-  lawCase("It tells when that was, and when one last succeeded, by the store's clock", async (store, lab) => {
+    for (const [state, failures] of expected) {
+      await store.transition([endOf(await running(store, aRunOf("s1")), state)])
+      assert.deepEqual(await endsOf(store), [state, failures])
+    }
+  }),
+  lawCase("A schedule records when a run last ended and last succeeded", async (store, lab) => {
     await created(store, aSchedule({ id: "s1" }))
     const first = await running(store, aRunOf("s1"))
     const second = await running(store, aRunOf("s1"))
 
     const { span: success } = await timed(store, () => store.transition([endOf(first, "succeeded")]))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
     const { span: failure } = await timed(store, () => store.transition([endOf(second, "failed")]))
 
     const { lastEndedAt, lastSuccessAt } = await scheduleById(store, "s1")
     assertDated(lastEndedAt, failure, "the last end")
     assertDated(lastSuccessAt, success, "the last success")
   }),
-  lawCase("Runs that end in one call end in the order in which they are given", async (store) => {
+  lawCase("Runs that end in one call end in the order of the call", async (store) => {
     await created(store, aSchedule({ id: "s1" }))
     await created(store, aSchedule({ id: "s2" }))
     const ended = async (scheduleId: string, ...states: readonly EndState[]) => {
       const runs: Run[] = []
       for (const _ of states) runs.push(await running(store, aRunOf(scheduleId)))
-      // Not in the order in which they were made, and so of their ids.
+      // So that the order of the call is not the order of creation, and of ids.
       runs.reverse()
       return runs.map((run, index) => endOf(run, states[index]!))
     }
@@ -78,7 +75,7 @@ export const WHOLE_ENDS = [
     assert.deepEqual(await endsOf(store, "s1"), ["cancelled", 3])
     assert.deepEqual(await endsOf(store, "s2"), ["succeeded", 0])
   }),
-  lawCase("What has not ended, or not by this call, is no end", async (store) => {
+  lawCase("A skip, a release, a stale change and a retry don't count as ends", async (store) => {
     await created(store, aSchedule({ id: "s1" }))
     const run = await running(store, aRunOf("s1"))
     const failure = endOf(run, "failed")
@@ -94,7 +91,7 @@ export const WHOLE_ENDS = [
     await store.transition([retry({ ...run, state: "failed", attempt: 2 }, null)!])
     assert.deepEqual(await endsOf(store), ["failed", 1])
   }),
-  lawCase("A run that was never begun and is cancelled has ended", async (store) => {
+  lawCase("A pending run that is cancelled counts as ended", async (store) => {
     await created(store, aSchedule({ id: "s1" }))
     const run = aRunOf("s1")
     await store.enqueue([run])
@@ -103,7 +100,7 @@ export const WHOLE_ENDS = [
 
     assert.deepEqual(await endsOf(store), ["cancelled", 0])
   }),
-  lawCase("An end changes nothing that a plan or an edit rests on, and an edit leaves it", async (store) => {
+  lawCase("An end doesn't change the version, and an edit doesn't change the ends", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     await store.transition([endOf(await running(store, aRunOf("s1")), "failed")])
 
@@ -115,19 +112,19 @@ export const WHOLE_ENDS = [
     const { version: __, ...before } = after
     assert.deepEqual(edited, { ...before, description: "edited" })
   }),
-  lawCase("Pruning takes no end away", async (store, lab) => {
+  lawCase("Pruning runs doesn't change the recorded ends", async (store, lab) => {
     await created(store, aSchedule({ id: "s1", coveredUntil: await store.now() }))
     for (const state of ["succeeded", "failed"] as const)
       await store.transition([endOf(await running(store, aRunOf("s1")), state)])
     const before = tallyOf(await scheduleById(store, "s1"))
-    await lab.pass(MOMENT_MS)
+    await lab.pass(DISTINCT_MS)
 
     const { runs } = await store.prune(aPruning({ olderThanMs: 0 }))
 
     assert.equal(runs, 2)
     assert.deepEqual(tallyOf(await scheduleById(store, "s1")), before)
   }),
-  lawCase("A new schedule has no ends, whatever was there before it", async (store) => {
+  lawCase("A schedule that is deleted and created again has no recorded ends", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     const [ended, late] = [await running(store, aRunOf("s1")), await running(store, aRunOf("s1"))]
     await store.transition([endOf(ended, "failed")])
@@ -141,7 +138,7 @@ export const WHOLE_ENDS = [
 
     assert.deepEqual(tallyOf(made), NO_RUNS)
   }),
-  lawCase("Runs that end at once are all counted", async (store, lab) => {
+  lawCase("Runs that several callers end at once are all counted", async (store, lab) => {
     await created(store, aSchedule({ id: "s1" }))
     await created(store, aSchedule({ id: "s2" }))
     await store.enqueue(several(60, (index) => aRunOf(index % 2 === 0 ? "s1" : "s2")))

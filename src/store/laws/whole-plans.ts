@@ -19,20 +19,20 @@ import {
   withPeers,
 } from "./steps.ts"
 
-/** Other than a fresh schedule's in every field. */
+/** Differs from a new schedule's progress in every field. */
 const PROGRESS: ScheduleProgress = {
   nextRunAt: AN_INSTANT + 60_000,
   coveredUntil: AN_INSTANT,
   overrides: [{ scheduledFor: AN_INSTANT + 60_000, dueAt: null, reason: "holiday", by: "ann" }],
   paused: { at: AN_INSTANT, until: null, reason: null, by: "ann" },
   firedCount: 3,
-  lastError: "a word",
+  lastError: "an error",
   finishedAt: AN_INSTANT + 1,
 }
 
-/** Whole, of batches: a plan is one atom, and the elements of a call don't touch one another. */
+/** Whole, for batches: a plan is one atom, and the elements of a call don't affect one another. */
 export const WHOLE_PLANS = [
-  lawCase("A fire stores the progress and the runs, and leaves the definition as it is", async (store) => {
+  lawCase("A fire stores the plan's progress and runs, not the definition", async (store) => {
     const schedule = await created(store, aSchedule({ description: "kept", tags: ["a"], payload: { b: 1 } }))
     const [run, skip] = [aRunOf(schedule.id), aSkip({ scheduleId: schedule.id })]
 
@@ -46,7 +46,7 @@ export const WHOLE_PLANS = [
     assert.equal((await runById(store, run.id)).state, "pending")
     assert.equal((await runById(store, skip.id)).state, "skipped")
   }),
-  lawCase("A stale plan leaves the schedule and the runs as they were", async (store) => {
+  lawCase("A stale plan changes neither the schedule nor any run", async (store) => {
     const schedule = await created(store, aSchedule())
     await store.fire([aPlan(schedule)])
     const before = await scheduleById(store, schedule.id)
@@ -57,36 +57,28 @@ export const WHOLE_PLANS = [
     assert.deepEqual(await scheduleById(store, schedule.id), before)
     for (const { id } of late[0]!.runs) assert.equal(await runIfThere(store, id), null)
   }),
-  lawCase(
-    "A held plan leaves the schedule and the runs as they were, also those it would have created",
-    async (store) => {
-      const schedule = await created(store, aSchedule())
-      await enqueued(store, aRun({ liveKey: "nightly" }))
-      const runs = [aRun(), aSkip(), aRun({ liveKey: "nightly" }), aRun()]
+  lawCase("A held plan changes nothing, and creates none of its runs", async (store) => {
+    const schedule = await created(store, aSchedule())
+    await enqueued(store, aRun({ liveKey: "nightly" }))
+    const runs = [aRun(), aSkip(), aRun({ liveKey: "nightly" }), aRun()]
 
-      assert.deepEqual(await store.fire([aPlan(schedule, { progress: PROGRESS, runs })]), [
-        { outcome: "held" },
-      ])
+    assert.deepEqual(await store.fire([aPlan(schedule, { progress: PROGRESS, runs })]), [{ outcome: "held" }])
 
-      assert.deepEqual(await scheduleById(store, schedule.id), schedule)
-      for (const { id } of runs) assert.equal(await runIfThere(store, id), null)
-    },
-  ),
-  lawCase(
-    "A held plan that would delete its schedule deletes nothing, and stands for another try",
-    async (store) => {
-      const schedule = await created(store, aSchedule())
-      const holder = await enqueued(store, aRun({ liveKey: "nightly" }))
-      const plan = aPlan(schedule, { progress: null, runs: [aRun({ liveKey: "nightly" })] })
+    assert.deepEqual(await scheduleById(store, schedule.id), schedule)
+    for (const { id } of runs) assert.equal(await runIfThere(store, id), null)
+  }),
+  lawCase("A held plan that deletes its schedule changes nothing, and can be fired again", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const holder = await enqueued(store, aRun({ liveKey: "nightly" }))
+    const plan = aPlan(schedule, { progress: null, runs: [aRun({ liveKey: "nightly" })] })
 
-      const first = await store.fire([plan])
-      await store.transition([cancel(holder, { reason: null, by: null })!])
-      const second = await store.fire([plan])
+    const first = await store.fire([plan])
+    await store.transition([cancel(holder, { reason: null, by: null })!])
+    const second = await store.fire([plan])
 
-      assert.deepEqual(first, [{ outcome: "held" }])
-      assert.deepEqual(second, [{ outcome: "done", created: idsOf(plan.runs) }])
-    },
-  ),
+    assert.deepEqual(first, [{ outcome: "held" }])
+    assert.deepEqual(second, [{ outcome: "done", created: idsOf(plan.runs) }])
+  }),
   lawCase("A plan without progress deletes its schedule and creates its runs", async (store) => {
     const schedule = await created(store, aSchedule())
     const run = aRun({ scheduleId: schedule.id })
@@ -97,7 +89,7 @@ export const WHOLE_PLANS = [
     assert.equal(await scheduleIfThere(store, schedule.id), null)
     assert.equal((await runById(store, run.id)).scheduleId, schedule.id)
   }),
-  lawCase("Two runs of one plan can't hold the same live key: nothing of it happens", async (store) => {
+  lawCase("A plan with two runs of the same live key is held, and nothing of it happens", async (store) => {
     const schedule = await created(store, aSchedule())
     const runs = [aRun({ liveKey: "nightly" }), aRun({ liveKey: "nightly" })]
 
@@ -106,7 +98,7 @@ export const WHOLE_PLANS = [
     assert.deepEqual(await scheduleById(store, schedule.id), schedule)
     for (const { id } of runs) assert.equal(await runIfThere(store, id), null)
   }),
-  lawCase("Each plan of a call is judged by itself, and answered in its place", async (store) => {
+  lawCase("Each plan of a call is decided by itself, and answered in order", async (store) => {
     const [good, stale, held, last] = await Promise.all(
       ["good", "stale", "held", "last"].map((id) => created(store, aSchedule({ id }))),
     )
@@ -129,7 +121,7 @@ export const WHOLE_PLANS = [
     assert.ok(await runIfThere(store, "r-good"))
     assert.deepEqual(progressOf(await scheduleById(store, "last")), PROGRESS)
   }),
-  lawCase("Each run of an enqueue is judged by itself, and answered in its place", async (store) => {
+  lawCase("Each run of an enqueue is decided by itself, and answered in order", async (store) => {
     await store.enqueue([aRun({ id: "there" }), aRun({ id: "holder", liveKey: "taken" })])
 
     const answers = await store.enqueue([
@@ -148,7 +140,7 @@ export const WHOLE_PLANS = [
     assert.equal(await runIfThere(store, "late"), null)
     assert.ok(await runIfThere(store, "new-2"))
   }),
-  lawCase("A deleted schedule is gone, and its runs stay", async (store) => {
+  lawCase("A deleted schedule is no longer stored, and its runs stay", async (store) => {
     const schedule = await created(store, aSchedule())
     const run = await enqueued(store, aRun({ scheduleId: schedule.id }))
 
@@ -158,7 +150,7 @@ export const WHOLE_PLANS = [
     assert.equal(await scheduleIfThere(store, schedule.id), null)
     assert.deepEqual(await runById(store, run.id), run)
   }),
-  lawCase("Log lines are kept whole, each with its run", async (store) => {
+  lawCase("A log line is stored exactly as it was sent, with its run", async (store) => {
     await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
     const fields = { at: [1, { deep: "✓" }], nothing: null }
     const text = "one\n'two' 👋"
@@ -182,7 +174,7 @@ export const WHOLE_PLANS = [
       [[1, "elsewhere"]],
     )
   }),
-  lawCase("Lines come by attempt and number, in whatever order they were sent", async (store) => {
+  lawCase("Log lines are read by attempt and number, in whatever order they were sent", async (store) => {
     const { id } = await enqueued(store, aRun())
     const sent = ["2:1", "1:10", "1:9", "10:1", "1:1", "2:3"].map((place) => place.split(":").map(Number))
 
@@ -193,7 +185,7 @@ export const WHOLE_PLANS = [
     const places = (await logOf(store, id)).map(({ attempt, number }) => `${attempt}:${number}`)
     assert.deepEqual(places, ["1:1", "1:9", "1:10", "2:1", "2:3", "10:1"])
   }),
-  lawCase("Lines appended at once are all kept", async (store, lab) => {
+  lawCase("Log lines that several callers append at once are all stored", async (store, lab) => {
     const peers = await withPeers(store, lab)
     const { id } = await enqueued(store, aRun())
 

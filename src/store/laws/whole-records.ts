@@ -19,9 +19,9 @@ import {
   sorted,
 } from "./steps.ts"
 
-/** Whole, of records: what was written is what is read, to the last field and character. */
+/** Whole, for records: a record is read exactly as it was written, in every field and character. */
 export const WHOLE_RECORDS = [
-  lawCase("A schedule is kept as it was put, every field of it", async (store) => {
+  lawCase("A schedule is stored exactly as it was put, in every field", async (store) => {
     const schedule = aFullSchedule()
 
     await store.putSchedule(schedule, null)
@@ -31,7 +31,7 @@ export const WHOLE_RECORDS = [
     assert.deepEqual(kept, sent)
     assert.ok(Number.isInteger(version))
   }),
-  lawCase("A schedule put again is replaced whole", async (store) => {
+  lawCase("A schedule that is put again is replaced as a whole", async (store) => {
     const before = await created(store, aFullSchedule())
     const after = aSchedule({ id: before.id })
 
@@ -40,44 +40,44 @@ export const WHOLE_RECORDS = [
     assert.equal(answer.outcome, "done")
     assert.deepEqual(await scheduleById(store, before.id), { ...after, version: answer.version })
   }),
-  lawCase("A run is kept as it was sent, every field of it, with nothing done yet", async (store) => {
+  lawCase("An enqueued run is stored exactly as it was sent, in every field", async (store) => {
     const run = aFullRun()
 
     const kept = await enqueued(store, run)
 
-    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(kept, unclaimed(run, kept))
   }),
-  lawCase("A run without anything optional is kept as well", async (store) => {
+  lawCase("A run without optional fields is stored exactly as it was sent", async (store) => {
     const run = aRun()
 
     const kept = await enqueued(store, run)
 
-    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(kept, unclaimed(run, kept))
   }),
-  lawCase("A run that a fire creates is kept like one that was enqueued", async (store) => {
+  lawCase("A run that a fire creates is stored like an enqueued run", async (store) => {
     const schedule = await created(store, aSchedule())
     const run = aFullRun()
 
     await store.fire([aPlan(schedule, { runs: [run] })])
 
     const kept = await runById(store, run.id)
-    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(kept, unclaimed(run, kept))
   }),
-  lawCase("A skip is born finished: completed, due never, with its reason in words", async (store) => {
+  lawCase("A skip is created finished: with its completion and reason, and never due", async (store) => {
     const schedule = await created(store, aSchedule())
-    const skips = [aSkip({ reason: "missed", message: "Nobody was there" }), aSkip()]
+    const skips = [aSkip({ reason: "missed", message: "No process was running" }), aSkip()]
 
     await store.enqueue([skips[0]!])
     await store.fire([aPlan(schedule, { runs: [skips[1]!] })])
 
     for (const skip of skips) {
       const kept = await runById(store, skip.id)
-      assert.deepEqual(kept, untouched(skip, kept))
+      assert.deepEqual(kept, unclaimed(skip, kept))
       assert.deepEqual([kept.state, kept.claimableAt, kept.startedAt], ["skipped", null, null])
       assert.ok(kept.completedAt !== null)
     }
   }),
-  lawCase("Whole runs are read by their ids: each once, and those that are there", async (store) => {
+  lawCase("Whole runs are read by id: each stored run once, unknown ids are left out", async (store) => {
     const kept = [await enqueued(store, aFullRun()), await enqueued(store, aRun())]
     await enqueued(store, aRun())
     const ids = idsOf(kept)
@@ -87,7 +87,7 @@ export const WHOLE_RECORDS = [
     assert.deepEqual(read.toSorted(byId), kept.toSorted(byId))
     assert.deepEqual(await store.readRuns([]), [])
   }),
-  lawCase("A list shows its runs without what may be large, and how their texts begin", async (store) => {
+  lawCase("A list of runs leaves out large fields and cuts long texts", async (store) => {
     const long = `${"😀".repeat(SUMMARY_TEXT_MAX)} and more`
     const begun = await running(store, { ...aFullRun(), delayMs: 0 })
     const plain = await enqueued(store, aRun())
@@ -103,7 +103,7 @@ export const WHOLE_RECORDS = [
       assert.deepEqual(found.toSorted(byId), expected.toSorted(byId))
     }
   }),
-  lawCase("Text is kept to the character", async (store) => {
+  lawCase("Text is stored exactly, character by character", async (store) => {
     for (const text of TEXTS) {
       const run = aRun({ trigger: text, reason: text, by: text, payload: { [text]: text } })
       const schedule = aSchedule({ description: text, payload: text, tags: [text], lastError: text })
@@ -111,18 +111,18 @@ export const WHOLE_RECORDS = [
       const kept = await enqueued(store, run)
       const keptSchedule = await created(store, schedule)
 
-      assert.deepEqual(kept, untouched(run, kept))
+      assert.deepEqual(kept, unclaimed(run, kept))
       assert.deepEqual(keptSchedule, { ...schedule, version: keptSchedule.version })
     }
   }),
-  lawCase("A payload is kept as JSON has it", async (store) => {
+  lawCase("Every JSON value is stored exactly as a payload", async (store) => {
     const runs = PAYLOADS.map((payload) => aRun({ payload }))
 
     await store.enqueue(runs)
 
     for (const { id, payload } of runs) assert.deepEqual((await runById(store, id)).payload, payload)
   }),
-  lawCase("A payload of a megabyte is kept", async (store) => {
+  lawCase("A payload of 1 MB is stored", async (store) => {
     const payload = { text: "å".repeat(500_000) }
 
     const run = await enqueued(store, aRun({ payload }))
@@ -132,7 +132,7 @@ export const WHOLE_RECORDS = [
     assert.equal(run.payload["text"], payload.text)
     assert.deepEqual(schedule.payload, run.payload)
   }),
-  lawCase("The farthest instants and the largest numbers are kept", async (store) => {
+  lawCase("The earliest and latest instants and the largest numbers are stored", async (store) => {
     const run = aRun({
       scheduledFor: LATEST,
       missed: { from: EARLIEST, until: LATEST, count: 10_000 },
@@ -149,10 +149,10 @@ export const WHOLE_RECORDS = [
     const kept = await enqueued(store, run)
     const keptSchedule = await created(store, schedule)
 
-    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(kept, unclaimed(run, kept))
     assert.deepEqual(keptSchedule, { ...schedule, version: keptSchedule.version })
   }),
-  lawCase("The longest ids are kept", async (store) => {
+  lawCase("The longest ids are stored", async (store) => {
     const id = "s".repeat(200)
     const key = concurrencyKeyOf(id)
     const run = aRun({
@@ -166,9 +166,9 @@ export const WHOLE_RECORDS = [
     await store.fire([aPlan(schedule, { runs: [run] })])
 
     const kept = await runById(store, run.id)
-    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(kept, unclaimed(run, kept))
   }),
-  lawCase("Ids are compared exactly: case, accents and spaces make another id", async (store) => {
+  lawCase("Ids are compared exactly, including case, accents and spaces", async (store) => {
     const ids = ["resume", "Resume", "résumé", "re\u0301sume\u0301", "resume "]
 
     const answers = await store.enqueue(ids.map((id) => aRun({ id, liveKey: id })))
@@ -196,7 +196,7 @@ export const WHOLE_RECORDS = [
       { payload: run.payload, missed: run.missed, retry: run.retry },
     )
   }),
-  lawCase("A worker's record is what it said at its last heartbeat", async (store) => {
+  lawCase("A worker's record holds what its last heartbeat sent", async (store) => {
     const first = aWorker({
       ...{ id: "first", host: "alpha ✓", pid: 41, tasks: ["report", "vacuum"], slots: 3 },
       ...{ roles: ["work"], version: "2.0.0-rc.1+é", labels: { region: "eu ✓", "a:b/c": "" } },
@@ -225,8 +225,8 @@ export const WHOLE_RECORDS = [
   }),
 ]
 
-/** As it must be stored before anybody claims it; the store's own instants are taken from what was read. */
-function untouched(run: NewRun, kept: Run): Run {
+/** The run as it must be stored before its first claim. Instants that the store sets are taken from the run that was read. */
+function unclaimed(run: NewRun, kept: Run): Run {
   const { delayMs: _, notBefore: __, ...request } = run
   const { createdAt, completedAt, claimableAt } = kept
   return {

@@ -1,7 +1,7 @@
 import { noRunCounts, type RunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts, type ScheduleCounts } from "../../core/schedule-state.ts"
 
-/** Counts from pairs of a state and a number. Anything else than one of our states wasn't written by Belfry. */
+/** Counts from pairs of a state and a number. Unknown states were not written by Belfry and are ignored. */
 
 export type StateCount = readonly [state: string, count: number]
 
@@ -13,7 +13,7 @@ export function scheduleCountsOf(pairs: Iterable<StateCount>, limit: number): Sc
   return countsOf(noScheduleCounts(), pairs, limit)
 }
 
-/** The same state may come several times. None is counted further than the limit. */
+/** A state may occur in several pairs. Each total stops at the limit. */
 function countsOf<State extends string>(
   counts: Record<State, number>,
   pairs: Iterable<StateCount>,

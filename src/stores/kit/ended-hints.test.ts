@@ -4,13 +4,13 @@ import { createVirtualClock, type VirtualClock } from "../../testing/virtual-clo
 import { EndedHints } from "./ended-hints.ts"
 
 let clock: VirtualClock
-let told: number[]
+let sentAt: number[]
 let hints: EndedHints
 
 beforeEach(() => {
   clock = createVirtualClock(0)
-  told = []
-  hints = new EndedHints(clock, () => told.push(clock.now()))
+  sentAt = []
+  hints = new EndedHints(clock, () => sentAt.push(clock.now()))
 })
 
 function pass(ms: number): void {
@@ -19,44 +19,44 @@ function pass(ms: number): void {
   clock.timeline.jumpTo(target)
 }
 
-test("the first end is told at once", () => {
+test("the first end is announced at once", () => {
   hints.onEnded()
-  assert.deepEqual(told, [0])
+  assert.deepEqual(sentAt, [0])
 })
 
-test("a thousand ends in a second are told a few times, and the last of them is", () => {
+test("a thousand ends in a second are announced a few times, the last time after the last end", () => {
   for (let ms = 0; ms < 1_000; ms++) {
     hints.onEnded()
     pass(1)
   }
   pass(1_000)
-  assert.ok(told.length >= 3 && told.length <= 6, `${told.length} times`)
-  assert.ok(told.at(-1)! >= 999, "after the last end")
+  assert.ok(sentAt.length >= 3 && sentAt.length <= 6, `${sentAt.length} times`)
+  assert.ok(sentAt.at(-1)! >= 999, "after the last end")
 })
 
-test("what another process tells meanwhile stands for ours", () => {
+test("a hint of another process replaces this process's own", () => {
   hints.onEnded()
   pass(10)
   hints.onEnded()
   pass(10)
-  hints.onHeard()
+  hints.onReceived()
   pass(10_000)
-  assert.deepEqual(told, [0])
+  assert.deepEqual(sentAt, [0])
 })
 
-test("what ended after another process told is told", () => {
-  hints.onHeard()
+test("an end after another process's hint is announced", () => {
+  hints.onReceived()
   pass(10)
   hints.onEnded()
   pass(10_000)
-  assert.equal(told.length, 1)
+  assert.equal(sentAt.length, 1)
 })
 
-test("what is owed is told when the store is closed, and nothing after that", () => {
+test("closing the store sends the pending hint, and no hint after it", () => {
   hints.onEnded()
   pass(10)
   hints.onEnded()
   hints.close()
   pass(10_000)
-  assert.deepEqual(told, [0, 10])
+  assert.deepEqual(sentAt, [0, 10])
 })

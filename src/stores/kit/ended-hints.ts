@@ -1,58 +1,59 @@
 /**
- * When runs have ended the other processes are told, at once and then not again for a while: ends may come by the thousand. One that
- * another process told meanwhile stands for ours as well, so that many processes together tell no more often than one.
+ * Sends the `ended` hint to other processes when runs have ended: at once, then not again for 250 to 500 ms, because
+ * thousands of runs may end in a second. A hint from another process replaces this process's own, so many processes together
+ * send no more hints than one.
  */
 export class EndedHints {
-  readonly #waiting: Waiting
-  readonly #tell: () => void
+  readonly #timers: Timers
+  readonly #send: () => void
   #stopTimer: (() => void) | null = null
-  /** Something ended, and nobody has told since. */
-  #isOwed = false
+  /** Runs have ended since the last hint of any process. */
+  #isPending = false
 
-  constructor(waiting: Waiting, tell: () => void) {
-    this.#waiting = waiting
-    this.#tell = tell
+  constructor(timers: Timers, send: () => void) {
+    this.#timers = timers
+    this.#send = send
   }
 
   onEnded(): void {
-    if (this.#stopTimer === null) this.#tellAndRest()
-    else this.#isOwed = true
+    if (this.#stopTimer === null) this.#sendAndPause()
+    else this.#isPending = true
   }
 
-  /** Also of what this process told itself. */
-  onHeard(): void {
-    this.#isOwed = false
-    this.#rest()
+  /** Called for every `ended` hint that arrives, also for this process's own. */
+  onReceived(): void {
+    this.#isPending = false
+    this.#pause()
   }
 
-  /** What is owed is told, if the store still can: like every hint it may be lost. */
+  /** Sends a pending hint, if the store still can. Like every hint it may be lost. */
   close(): void {
     this.#stopTimer?.()
     this.#stopTimer = null
-    if (this.#isOwed) this.#tell()
-    this.#isOwed = false
+    if (this.#isPending) this.#send()
+    this.#isPending = false
   }
 
-  #tellAndRest(): void {
-    this.#isOwed = false
-    this.#rest()
-    this.#tell()
+  #sendAndPause(): void {
+    this.#isPending = false
+    this.#pause()
+    this.#send()
   }
 
-  /** Not equally long everywhere: the first of many tells for all. */
-  #rest(): void {
+  /** The pause is random, so that one of many processes sends first, for all of them. */
+  #pause(): void {
     this.#stopTimer?.()
-    const restMs = REST_MS * (1 + this.#waiting.random())
-    this.#stopTimer = this.#waiting.setTimer(restMs, () => {
+    const pauseMs = PAUSE_MS * (1 + this.#timers.random())
+    this.#stopTimer = this.#timers.setTimer(pauseMs, () => {
       this.#stopTimer = null
-      if (this.#isOwed) this.#tellAndRest()
+      if (this.#isPending) this.#sendAndPause()
     })
   }
 }
 
-const REST_MS = 250
+const PAUSE_MS = 250
 
-interface Waiting {
+interface Timers {
   setTimer(delayMs: number, callback: () => void): () => void
   random(): number
 }

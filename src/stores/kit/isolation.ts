@@ -1,10 +1,10 @@
 import { BelfryError } from "../../core/errors.ts"
 
-/** What law 12 asks of every store: a record that can't be kept harms no other. */
+/** Law 12 (Apart) for every store: a record that can't be stored harms no other record. */
 
 /**
- * Sends all elements in one call. If one of them can't be kept, each half is sent by itself, until that one is found: one in 500
- * costs about twenty calls, and the others are stored.
+ * Sends all elements in one call. If one of them can't be stored, sends each half by itself, until that element is found.
+ * One bad element in 500 costs about twenty calls, and the others are stored.
  */
 export async function sendIsolated<Element, Answer>(
   elements: readonly Element[],
@@ -22,7 +22,7 @@ export async function sendIsolated<Element, Answer>(
   }
 }
 
-/** The same where an element that can't be kept throws before it has changed anything. */
+/** The same for stores in which an element that can't be stored throws before it has changed anything. */
 export function applyIsolated<Element, Answer>(
   elements: readonly Element[],
   apply: (element: Element) => Answer,
@@ -38,12 +38,12 @@ export function applyIsolated<Element, Answer>(
   })
 }
 
-/** The answer to a plan or a change that can't be kept. */
+/** The answer to a plan or a change that can't be stored. */
 export function refused(why: string) {
   return { outcome: "refused", why } as const
 }
 
-/** The answer to a run that can't be kept. */
+/** The answer to a run that can't be stored. */
 export function refusedRun(why: string, { id }: { readonly id: string }) {
   return { outcome: "refused", runId: id, why } as const
 }
@@ -52,7 +52,7 @@ function isRefusal(error: unknown): error is BelfryError {
   return error instanceof BelfryError && error.code === "BELFRY_STORE_REFUSED"
 }
 
-/** A value as JSON. One that refers to itself, a BigInt or one that is nested too deeply is refused. */
+/** A value as JSON text. Refuses circular values, BigInts and values that are nested too deeply. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null"
@@ -66,13 +66,13 @@ export function jsonTextOrNull(value: unknown): string | null {
   return value === null ? null : jsonText(value)
 }
 
-/** Databases have no word for a number that is none. */
+/** Databases can't store NaN and infinity as numbers. */
 export function finite(value: number): number {
   if (Number.isFinite(value)) return value
   throw new BelfryError("BELFRY_STORE_REFUSED", `${value} is not a number that can be stored.`)
 }
 
-/** Why a stored record can't be read, in words for the record itself. */
+/** Why a stored record can't be read: a text that is shown on the record. */
 export function unreadableBecause(error: unknown): string {
   return `This record can't be read: ${error instanceof Error ? error.message : String(error)}`
 }

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../core/journal.ts"
 import type { JournalFilter } from "../../store/store.ts"
 
-/** For those who have entries in memory. */
+/** For stores that filter entries in memory. */
 export function isWantedEntry(
   entry: JournalEntry,
   { subject, subjectId, actions, by }: JournalFilter,

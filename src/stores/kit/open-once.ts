@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 
-/** Opens once, whoever asks first, however many ask at once. A failed opening may be tried again; what was closed stays closed. */
+/** Opens at the first call of `reach`. Concurrent callers share the opening. Reopens after a failure, never after `close`. */
 export class OpenOnce<Opened> {
   readonly #where: string
   readonly #open: () => Promise<Opened>
@@ -22,7 +22,7 @@ export class OpenOnce<Opened> {
     return this.#opening
   }
 
-  /** What is open now; null before and after. */
+  /** Null before the opening has succeeded and after the closing. */
   get opened(): Opened | null {
     return this.#opened
   }
@@ -31,7 +31,7 @@ export class OpenOnce<Opened> {
     return this.#isClosed
   }
 
-  /** Answers what there is to close; null if nothing was opened, or somebody closes it already. */
+  /** Returns the opened object for the caller to close. Null: nothing was opened, or an earlier call has it. */
   async close(): Promise<Opened | null> {
     this.#isClosed = true
     const opening = this.#opening

@@ -1,7 +1,7 @@
 import type { Kind, OptionSource, RequiredKind } from "../../core/checked.ts"
 import { address } from "../../core/kinds.ts"
 
-/** A server by its address, or a client that is connected to it. */
+/** An option that is the address of a server, or a client connected to it. */
 export function addressOr<Client extends object>(client: Kind<Client>): RequiredKind<string | Client> {
   const allowed = `${address.allowed} in quotes, or ${client.allowed}`
   return {

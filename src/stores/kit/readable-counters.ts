@@ -1,14 +1,14 @@
 import { storedJson } from "../../core/json.ts"
 import type { Counters } from "../../core/statistics.ts"
 
-/** Counters as their record says. What is no number counts nothing. */
+/** Counters from their stored text. Values that aren't numbers are left out. */
 export function readableCounters(text: string | null | undefined): Counters {
-  let said: unknown
+  let stored: unknown
   try {
-    said = storedJson(text ?? "{}")
+    stored = storedJson(text ?? "{}")
   } catch {
     return {}
   }
-  if (typeof said !== "object" || said === null || Array.isArray(said)) return {}
-  return Object.fromEntries(Object.entries(said).filter(([, count]) => Number.isFinite(count)))
+  if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return {}
+  return Object.fromEntries(Object.entries(stored).filter(([, count]) => Number.isFinite(count)))
 }

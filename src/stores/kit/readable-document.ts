@@ -2,7 +2,7 @@ import type { Document } from "../../core/document.ts"
 import { type Json, storedJson } from "../../core/json.ts"
 import { unreadableBecause } from "./isolation.ts"
 
-/** A document as its record says. One whose value can't be read shows why, and hides no other. */
+/** A document from its stored parts. If its value can't be read, `problem` says why, and other documents are still read. */
 export function readableDocument(about: Omit<Document, "value" | "problem">, value: string | null): Document {
   try {
     return { ...about, value: value === null ? null : (storedJson(value) as Json), problem: null }

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../core/journal.ts"
 import { type Json, storedJson } from "../../core/json.ts"
 
-/** An entry as its record says. What can't be read of it is null, and hides no other. */
+/** A journal entry from its stored parts. A part that can't be read is null, and other entries are still read. */
 export function readableEntry(
   about: Omit<JournalEntry, "before" | "after">,
   before: string | null,

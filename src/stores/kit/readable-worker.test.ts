@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { DATE_MAX } from "../../core/sound.ts"
+import { DATE_MAX } from "../../core/valid-records.ts"
 import type { Worker } from "../../store/store.ts"
 import { readableWorker } from "./readable-worker.ts"
 
-const SOUND: Worker = {
+const VALID: Worker = {
   id: "w1",
   host: "here",
   pid: 7,
@@ -20,11 +20,11 @@ const SOUND: Worker = {
   expectedBy: 3_000,
 }
 
-test("a sound record is read as it is", () => {
-  assert.deepEqual(readableWorker(SOUND), SOUND)
+test("a valid record is read unchanged", () => {
+  assert.deepEqual(readableWorker(VALID), VALID)
 })
 
-test("a record that says nothing is a worker without tasks that was never heard of", () => {
+test("an empty record is read as a worker without tasks or heartbeats", () => {
   assert.deepEqual(readableWorker({ id: "w1" }), {
     id: "w1",
     host: "",
@@ -54,16 +54,16 @@ test.each([
   ["startedAt", 0, NO_INSTANT],
   ["heartbeatAt", 0, NO_INSTANT],
   ["running", 0, NO_COUNT],
-] as const)("%s is %j where it can't be read, and the rest is as it was", (part, instead, damages) => {
+] as const)("%s is %j if it can't be read, and the other fields are unchanged", (part, instead, damages) => {
   for (const damage of damages) {
-    assert.deepEqual(readableWorker({ ...SOUND, [part]: damage }), { ...SOUND, [part]: instead })
+    assert.deepEqual(readableWorker({ ...VALID, [part]: damage }), { ...VALID, [part]: instead })
   }
 })
 
-test("tasks that can be read are kept beside some that can't", () => {
-  assert.deepEqual(readableWorker({ ...SOUND, tasks: ["a", null, "b"] }).tasks, ["a", "b"])
+test("readable tasks are kept, and unreadable ones are left out", () => {
+  assert.deepEqual(readableWorker({ ...VALID, tasks: ["a", null, "b"] }).tasks, ["a", "b"])
 })
 
 test.each([DATE_MAX, -DATE_MAX])("%d is an instant", (at) => {
-  assert.equal(readableWorker({ ...SOUND, heartbeatAt: at }).heartbeatAt, at)
+  assert.equal(readableWorker({ ...VALID, heartbeatAt: at }).heartbeatAt, at)
 })

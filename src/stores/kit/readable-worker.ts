@@ -1,38 +1,38 @@
 import { MINUTE } from "../../core/instant.ts"
-import { DATE_MAX } from "../../core/sound.ts"
+import { DATE_MAX } from "../../core/valid-records.ts"
 import type { Worker, WorkerRole } from "../../store/store.ts"
 
 /**
- * A worker as its record says, whatever somebody wrote into it. A part that isn't what its type says is nothing: no tasks, no
- * slots, never heard of. The worker's next heartbeat writes it again, and until then it must not hide the other workers.
+ * A worker from its stored record, which another program may have damaged. A field of the wrong type is read as empty: no tasks,
+ * 0 slots, instant 0. The worker's next heartbeat writes the record again; until then it must not hide other workers.
  */
-export function readableWorker(said: Said): Worker {
-  const heartbeatAt = instantOf(said.heartbeatAt)
+export function readableWorker(stored: StoredWorker): Worker {
+  const heartbeatAt = instantOf(stored.heartbeatAt)
   return {
-    id: String(said.id),
-    host: typeof said.host === "string" ? said.host : "",
-    pid: countOf(said.pid),
-    tasks: Array.isArray(said.tasks) ? said.tasks.filter((task) => typeof task === "string") : [],
-    slots: countOf(said.slots),
-    state: said.state === "draining" ? "draining" : "active",
-    roles: ROLES.filter((role) => Array.isArray(said.roles) && said.roles.includes(role)),
-    version: typeof said.version === "string" ? said.version : "",
-    labels: labelsOf(said.labels),
-    startedAt: instantOf(said.startedAt),
+    id: String(stored.id),
+    host: typeof stored.host === "string" ? stored.host : "",
+    pid: countOf(stored.pid),
+    tasks: Array.isArray(stored.tasks) ? stored.tasks.filter((task) => typeof task === "string") : [],
+    slots: countOf(stored.slots),
+    state: stored.state === "draining" ? "draining" : "active",
+    roles: ROLES.filter((role) => Array.isArray(stored.roles) && stored.roles.includes(role)),
+    version: typeof stored.version === "string" ? stored.version : "",
+    labels: labelsOf(stored.labels),
+    startedAt: instantOf(stored.startedAt),
     heartbeatAt,
-    // Of a version before it was said.
-    expectedBy: instantOf(said.expectedBy) || heartbeatAt + MINUTE,
-    running: countOf(said.running),
+    // Versions of Belfry before `expectedBy` existed don't write it.
+    expectedBy: instantOf(stored.expectedBy) || heartbeatAt + MINUTE,
+    running: countOf(stored.running),
   }
 }
 
-type Said = { readonly [Part in keyof Worker]?: unknown }
+type StoredWorker = { readonly [Part in keyof Worker]?: unknown }
 
 const ROLES: readonly WorkerRole[] = ["fire", "work"]
 
-function labelsOf(said: unknown): Readonly<Record<string, string>> {
-  if (typeof said !== "object" || said === null || Array.isArray(said)) return {}
-  return Object.fromEntries(Object.entries(said).filter(([, label]) => typeof label === "string"))
+function labelsOf(stored: unknown): Readonly<Record<string, string>> {
+  if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return {}
+  return Object.fromEntries(Object.entries(stored).filter(([, label]) => typeof label === "string"))
 }
 
 function countOf(value: unknown): number {

@@ -3,7 +3,7 @@ import type { Schedule } from "../../core/schedule.ts"
 import { scheduleStateOf } from "../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../store/store.ts"
 
-/** What is on a page of schedules, for those who have them in memory. */
+/** Pages of schedules, for stores that filter and order them in memory. */
 
 export function isWantedSchedule(schedule: Schedule, filter: ScheduleFilter, now: Instant): boolean {
   const { ids, idPrefix, owner, task, tag, text, states } = filter
@@ -23,7 +23,7 @@ function isTextIn({ id, task, description }: Schedule, text: string): boolean {
   return [id, task, description].some((part) => lowerCase(part).includes(wanted))
 }
 
-/** Of ASCII letters only, as databases do it whatever their language. */
+/** Changes ASCII letters only, as databases do in every locale. */
 export function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
@@ -38,7 +38,7 @@ export function pageOfSchedules(schedules: readonly Schedule[], page: SchedulePa
   return pageOfPlaces(places, page).map(({ schedule }) => schedule)
 }
 
-/** Which schedule, and the instant that it is ordered by. */
+/** The id of a schedule, and the instant that orders it. */
 export interface SchedulePlace {
   readonly id: string
   readonly at: Instant | null
@@ -51,7 +51,7 @@ export function pageOfPlaces<Place extends SchedulePlace>(
   const compare = (a: SchedulePlace, b: SchedulePlace) => {
     const [first, second] = [rankOf(orderBy, a.at), rankOf(orderBy, b.at)]
     if (first !== second) return first < second ? -1 : 1
-    // Ids are ASCII, where the order of JavaScript's strings is that of their bytes.
+    // Ids are ASCII, so JavaScript orders them by their bytes.
     return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
   }
   return places
@@ -60,7 +60,7 @@ export function pageOfPlaces<Place extends SchedulePlace>(
     .slice(0, limit)
 }
 
-/** The soonest next run is first, and the newest last run; whoever has none is last. */
+/** Soonest next run first, or newest last run first. Schedules without that instant come last. */
 function rankOf(orderBy: SchedulePage["orderBy"], at: Instant | null): number {
   if (orderBy === "id") return 0
   if (at === null) return Number.POSITIVE_INFINITY

@@ -14,7 +14,7 @@ const theirs = (share: number, due: number, givenUntil = NOW + 50): Share => ({
 describe("the shares that a read takes", () => {
   test.each([
     { what: "none if nothing is due", shares: [], limit: 10, taken: [] },
-    { what: "none if nothing is asked for", shares: [free(1, 5)], limit: 0, taken: [] },
+    { what: "none if the limit is 0", shares: [free(1, 5)], limit: 0, taken: [] },
     {
       what: "all if there is room",
       shares: [free(1, 5), free(2, 4), free(3, 1)],
@@ -27,11 +27,11 @@ describe("the shares that a read takes", () => {
       limit: 10,
       taken: [2, 3],
     },
-    { what: "its own again", shares: [ours(1, 5)], limit: 10, taken: [1] },
-    { what: "those whose time is over", shares: [expired(1, 5)], limit: 10, taken: [1] },
-    { what: "none of others", shares: [theirs(1, 5)], limit: 10, taken: [] },
+    { what: "the reader's own again", shares: [ours(1, 5)], limit: 10, taken: [1] },
+    { what: "shares whose time is over", shares: [expired(1, 5)], limit: 10, taken: [1] },
+    { what: "none that another reader has", shares: [theirs(1, 5)], limit: 10, taken: [] },
     {
-      what: "two at most beside others",
+      what: "at most two while other readers have shares",
       shares: [free(1, 3), theirs(2, 3), free(3, 2), free(4, 1)],
       limit: 10,
       taken: [1, 3],
@@ -48,20 +48,20 @@ describe("the shares that a read takes", () => {
 
 describe("a process reads again", () => {
   test.each([
-    { what: "when the next is due, if all were given", shares: [ours(1, 5)], given: 5, at: null },
+    { what: "when the next schedule is due, if all were given", shares: [ours(1, 5)], given: 5, at: null },
     {
-      what: "at once, if others have no part in the rest",
+      what: "at once, if no other reader has the rest",
       shares: [free(1, 5), free(2, 5)],
       given: 5,
       at: NOW,
     },
     {
-      what: "when the first of the others should have fired",
+      what: "when the first share of another reader ends",
       shares: [ours(1, 5), theirs(2, 5, 1_070), theirs(3, 5, 1_030)],
       given: 5,
       at: 1_030,
     },
-    { what: "at once, if a part of the rest is free", shares: [ours(1, 5), theirs(2, 5)], given: 4, at: NOW },
+    { what: "at once, if part of the rest is free", shares: [ours(1, 5), theirs(2, 5)], given: 4, at: NOW },
   ])("$what", ({ shares, given, at }) => {
     assert.equal(readAgainAt(shares, given, { reader: US, now: NOW }), at)
   })
@@ -85,10 +85,10 @@ test.each([
   { due: 100, aheadMs: 200, ms: 120 },
   { due: 500, aheadMs: 1_000, ms: 500 },
   { due: 1, aheadMs: 86_400_000, ms: 500 },
-])("of $due due, read $aheadMs ms ahead, a share is kept for $ms ms", ({ due, aheadMs, ms }) => {
+])("with $due schedules due, read $aheadMs ms ahead, a share lasts $ms ms", ({ due, aheadMs, ms }) => {
   assert.equal(shareMsFor({ due, aheadMs }), ms)
 })
 
-test("a reader is a number that no share begins with", () => {
+test("a reader's number is from 1 to 2^31 - 1, never the 0 of an untaken share", () => {
   assert.deepEqual([newReader(0), newReader(1 - 2 ** -53)], [1, 2 ** 31 - 1])
 })

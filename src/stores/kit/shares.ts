@@ -2,41 +2,41 @@ import type { Instant } from "../../core/instant.ts"
 import type { DueSchedules } from "../../store/store.ts"
 
 /**
- * How processes that wake for the same instant share what is due. A schedule belongs to one of a few shares, by its id. A read
- * takes shares that are free, and for a moment no other process is given schedules of them. So fifty processes read different
- * schedules from the first time on, though none of them knows how many there are. Only speed depends on it: the
+ * Divides the due schedules among processes that wake for the same instant. Each schedule belongs to one of 16 shares, by its
+ * id. A read takes free shares, and for 100 ms or more no other process is given their schedules. So fifty processes read
+ * different schedules from the first read on, though no process knows how many there are. Only speed depends on shares: the
  * compare-and-swap in `fire` decides.
  */
 export interface Share {
   readonly share: number
-  /** How many of the divided schedules belong to it. */
+  /** How many of the divided schedules belong to the share. */
   readonly due: number
-  /** The reader that took it last. */
+  /** The reader that took the share last. */
   readonly givenTo: number
   readonly givenUntil: Instant
 }
 
 export const SHARES = 16
-/** While others have shares too, a read takes no more than this. A process that is alone takes all. */
+/** The most that a read takes while other readers have shares. A single process takes all. */
 export const SHARES_BESIDE_OTHERS = 2
 /** How many of the longest due schedules are divided. */
 export const DIVIDED_MAX = 1_000
 
-/** How long a share stays with its process: as long as firing all that is due takes on a busy machine. */
+/** How long a share stays with its process, plus a time for each due schedule: about what firing all takes on a busy machine. */
 export const SHARE_MS = 100
 export const SHARE_MS_EACH = 0.2
-/** A share of schedules that were read ahead stays with its process for half the time that is left, but no longer than this. */
+/** A share of schedules that were read ahead stays with its process for half of `aheadMs`, at most this long. */
 export const SHARE_AHEAD_MAX_MS = 500
 
 /**
- * If a process dies or is slow, others are given its schedules after this long: a little after the rest was fired, or still in
- * time if they were read ahead.
+ * If a process dies or is slow, other processes are given its schedules after this time: shortly after the rest was fired, or
+ * still before they are due if they were read ahead.
  */
 export function shareMsFor({ due, aheadMs }: { due: number; aheadMs: number }): number {
   return Math.floor(Math.max(SHARE_MS + due * SHARE_MS_EACH, Math.min(aheadMs / 2, SHARE_AHEAD_MAX_MS)))
 }
 
-/** A number that tells this process's shares from those of others. Two processes with the same number merely race. */
+/** The number that marks a process's shares. Two processes with the same number read the same schedules, and race in `fire`. */
 export function newReader(random: number): number {
   return 1 + Math.floor(random * (2 ** 31 - 1))
 }
@@ -46,7 +46,7 @@ export interface Reading {
   readonly now: Instant
 }
 
-/** The fullest shares that are free, as many as hold what the read may return. */
+/** The fullest free shares, until they hold `limit` schedules. */
 export function sharesToTake(
   shares: readonly Share[],
   { reader, now, limit }: Reading & { readonly limit: number },
@@ -62,7 +62,7 @@ export function sharesToTake(
   return taken
 }
 
-/** When to read again if not all were given: now if some are free, else when others should have fired theirs. Null if all were given. */
+/** When to read due schedules that weren't given: now if some are free, else when another share ends. Null: all were given. */
 export function readAgainAt(
   shares: readonly Share[],
   given: number,
@@ -74,7 +74,7 @@ export function readAgainAt(
   return others.length === 0 ? null : Math.min(...others.map(({ givenUntil }) => givenUntil))
 }
 
-/** What is due already, and wasn't given, comes before what is due next. */
+/** Due schedules that weren't given come before the next due instant. */
 export function nextOf(
   next: { at: Instant | null; count: number },
   readAgainAt: Instant | null,

@@ -3,7 +3,7 @@ import type { Run } from "../../core/run.ts"
 import type { ClaimRequest } from "../../store/store.ts"
 import { type MemoryTables, withAttempt } from "./memory-tables.ts"
 
-/** Due runs of these tasks become this worker's, as far as their concurrency keys allow. */
+/** Gives due runs of the requested tasks to the worker, as far as their concurrency keys allow. */
 export function claimRuns(tables: MemoryTables, request: ClaimRequest, now: Instant): readonly Run[] {
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const claimed: Run[] = []
@@ -31,7 +31,7 @@ export function claimRuns(tables: MemoryTables, request: ClaimRequest, now: Inst
   return claimed
 }
 
-/** Of what was not given: the worker knows its own leases. */
+/** Ignores the runs just given: the worker knows when their leases end. */
 export function nextClaimableAt(
   tables: MemoryTables,
   request: ClaimRequest,

@@ -2,7 +2,7 @@ import type { Document, NewDocument } from "../../core/document.ts"
 import type { Instant } from "../../core/instant.ts"
 import type { DocumentFilter, DocumentPage } from "../../store/store.ts"
 
-/** By kind, then by id. */
+/** Documents by kind, then by id. */
 export class Documents {
   readonly #kinds = new Map<string, Map<string, Document>>()
 

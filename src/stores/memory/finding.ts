@@ -13,7 +13,7 @@ export function pageOfWorkers(
     .slice(0, page.limit)
 }
 
-/** Ids are ASCII, where the order of JavaScript's strings is that of their bytes. */
+/** Ids are ASCII, so JavaScript orders them by their bytes. */
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : 1
 }

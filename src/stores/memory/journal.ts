@@ -7,7 +7,7 @@ import { isWantedEntry } from "../kit/journal-filter.ts"
 export class Journal {
   readonly #entries = new Map<string, JournalEntry>()
 
-  /** Throws before anything is written if it can't be kept. */
+  /** Throws if the entry can't be stored. Called before anything is written. */
   static check({ before, after }: NewJournalEntry): void {
     jsonText(before)
     jsonText(after)

@@ -1,16 +1,16 @@
 import type { LogPage, StoredLogLine } from "../../store/store.ts"
 
-/** The lines of one run, kept by (attempt, number). */
+/** The log lines of one run, ordered by (attempt, number). */
 
 type Place = Pick<StoredLogLine, "attempt" | "number">
 
-/** A line that is there already stays as it is. */
+/** A line that is stored already stays unchanged. */
 export function insertLine(log: StoredLogLine[], line: StoredLogLine): void {
-  // Nearly every line is the newest, so its place is sought from the end.
+  // Nearly every line is the newest, so the search starts at the end.
   let index = log.length
   while (index > 0 && comparePlaces(log[index - 1]!, line) > 0) index--
-  const isThere = index > 0 && comparePlaces(log[index - 1]!, line) === 0
-  if (!isThere) log.splice(index, 0, line)
+  const isStored = index > 0 && comparePlaces(log[index - 1]!, line) === 0
+  if (!isStored) log.splice(index, 0, line)
 }
 
 export function pageOfLog(

@@ -32,9 +32,9 @@ import { pageOfLog } from "./log.ts"
 import { MemoryTables } from "./memory-tables.ts"
 
 /**
- * Everything in one process's memory: for tests, for trying things out, and for schedules that may be forgotten with the
- * process. JavaScript runs one operation at a time, so each is an atom by nature; records are never changed in place, so
- * whatever was handed out stays as it was.
+ * A store in the memory of one process: for tests, for trials, and for schedules that needn't outlive the process. JavaScript
+ * runs one operation at a time, so each operation is an atom. Records are never changed in place, so a returned record doesn't
+ * change.
  */
 export function createMemoryStore(clock: { now(): Instant }): Store {
   const tables = new MemoryTables()
@@ -48,12 +48,12 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       try {
         listener(what)
       } catch {
-        // The write is done, whatever its listener makes of it. A hint that was lost costs only speed (law 11).
+        // The write is done, and a lost hint costs only speed (law 11).
       }
     }
   }
 
-  /** Every operation passes here: closed is a fault, and "now" is read once, inside. */
+  /** Every operation goes through here: it throws if the store is closed, and reads "now" once. */
   async function operate<T>(operation: (now: Instant) => T): Promise<T> {
     if (isClosed) throw new BelfryError("BELFRY_STORE_CLOSED", "The memory store was closed.")
     return operation(clock.now())
@@ -68,7 +68,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     now: () => operate((now) => now),
     listen: (onHint) =>
       operate(() => {
-        // A listener of its own for each call: one callback may listen twice, and stop once.
+        // A new function for each call, because one callback may be passed twice and stopped once.
         const listener = (hint: Hint) => onHint(hint)
         listeners.add(listener)
         return async () => {
@@ -94,11 +94,11 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const before = plans.map((plan) => tables.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
         const answers = applyIsolated(plans, (plan) => firePlan({ tables, journal }, plan, now), refused)
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
-        // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is, and so is a step
-        // of an operator.
-        const isNews = (plan: FirePlan, index: number) =>
+        // An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes the schedule due sooner
+        // needs one, and so does an operator's step.
+        const needsHint = (plan: FirePlan, index: number) =>
           plan.entry !== undefined || isSooner(plan.progress?.nextRunAt ?? null, before[index]!)
-        if (plans.some(isNews)) hint("schedules")
+        if (plans.some(needsHint)) hint("schedules")
         return answers
       }),
 
@@ -119,7 +119,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const answers = applyIsolated(changes, (change) => applyChange(tables, change, now), refused)
         if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
         if (changes.some((change) => isFinished(change.state))) hint("ended")
-        if (changes.some((change) => freesSomething(tables, change))) hint("runs")
+        if (changes.some((change) => mayFreeRuns(tables, change))) hint("runs")
         return answers
       }),
     prune: (request: PruneRequest) =>
@@ -182,19 +182,19 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
   }
 }
 
-/** A run that waits again, or one whose end lets another with its concurrency key begin. */
-function freesSomething(tables: MemoryTables, change: RunChange): boolean {
+/** Whether the run is pending again, or its end may let another run with its concurrency key begin. */
+function mayFreeRuns(tables: MemoryTables, change: RunChange): boolean {
   return change.state === "pending" || tables.runs.get(change.runId)?.concurrencyLimit != null
 }
 
-/** Values stay as they are in memory: writing them as JSON only shows that another store could keep them, too. */
+/** Values are stored as they are. Writing them as JSON only checks that other stores could store them, too. */
 function addRun(tables: MemoryTables, run: NewRun, now: Instant): EnqueueAnswer {
   jsonText(run.payload)
   finite(run.delayMs ?? 0)
   return tables.addRun(run, now)
 }
 
-/** All of the plan, or nothing. */
+/** Applies the whole plan, or nothing. */
 function firePlan(
   { tables, journal }: { tables: MemoryTables; journal: Journal },
   plan: FirePlan,
@@ -227,8 +227,8 @@ function applyChange(tables: MemoryTables, change: RunChange, now: Instant): Tra
   if (run.state !== change.ifState || run.attempt !== change.ifAttempt) {
     return { outcome: "stale", state: run.state, attempt: run.attempt }
   }
-  const isRevived = isFinished(run.state) && !isFinished(change.state)
-  if (isRevived && tables.unfinished.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
+  const isRetried = isFinished(run.state) && !isFinished(change.state)
+  if (isRetried && tables.unfinished.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
   jsonText(change.details)
   finite(change.claimableInMs ?? 0)
   tables.changeRun(run, change, now)

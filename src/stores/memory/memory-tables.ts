@@ -35,17 +35,17 @@ import { UnfinishedRuns } from "./unfinished-runs.ts"
 /** The memory store's tables, and the changes to a row that several operations share. */
 export class MemoryTables {
   readonly schedules = new Map<string, Schedule>()
-  /** One count for all schedules: one that is deleted and made again never has an old version, nor an old decision. */
+  /** One count for all schedules and documents, so a record that is deleted and created again never has an old version. */
   lastVersion = 0
   readonly runs = new Map<string, Run>()
-  /** The unfinished part of `runs`: what claims look through, so that history costs nothing. */
+  /** The unfinished part of `runs`. Claims read only this part, so finished runs cost nothing. */
   readonly unfinished = new UnfinishedRuns()
   readonly workers = new Map<string, Worker>()
   readonly statistics = new Statistics()
   readonly logs = new Map<string, StoredLogLine[]>()
-  /** By run: the newest attempt that a heartbeat has confirmed. */
+  /** The newest attempt that a heartbeat has confirmed, by run. */
   readonly #confirmed = new Map<string, number>()
-  /** When runs last succeeded, by schedule: dependencies ask for it at every fire. */
+  /** When a run last succeeded, by schedule: every fire of a schedule with dependencies reads it. */
   readonly #lastSuccessAt = new Map<string, Instant>()
 
   putRun(run: Run): void {
@@ -92,11 +92,11 @@ export class MemoryTables {
         ? {}
         : { workerId: null, attempts: withAttempt(run, change.outcome, now, error) }),
     })
-    this.#noteEnd(run, state, now)
+    this.#recordEnd(run, state, now)
   }
 
-  /** An end that pruning won't take away. */
-  #noteEnd({ scheduleId }: Run, state: RunState, now: Instant): void {
+  /** On the schedule, so that pruning the run doesn't remove it. */
+  #recordEnd({ scheduleId }: Run, state: RunState, now: Instant): void {
     const schedule = this.schedules.get(scheduleId ?? "")
     if (schedule === undefined || !isEnd(state)) return
     this.schedules.set(schedule.id, afterEnd(schedule, state, now))
@@ -138,7 +138,7 @@ export class MemoryTables {
     const startedAt = this.workers.get(worker.id)?.startedAt ?? now
     const times = { startedAt, heartbeatAt: now, expectedBy: now + nextInMs }
     if (!isLeaving) this.workers.set(worker.id, { ...worker, ...times, running: held.length })
-    // Without a record nothing is added: a goodbye that is sent twice would add twice.
+    // Without a worker's record nothing is added: a last heartbeat that is sent twice would add its statistics twice.
     const areStatisticsIn = statistics === null || this.workers.has(worker.id)
     if (statistics !== null && areStatisticsIn) this.statistics.add(worker.id, statistics, now)
     if (isLeaving) this.workers.delete(worker.id)
@@ -162,14 +162,14 @@ export class MemoryTables {
       .filter((run) => run.completedAt !== null)
       .sort((a, b) => b.completedAt! - a.completedAt!)
     const kept = new Map<string, number>()
-    const doomed: Run[] = []
+    const prunable: Run[] = []
     for (const run of newestFirst) {
       const rank = run.scheduleId === null ? Number.POSITIVE_INFINITY : (kept.get(run.scheduleId) ?? 0)
       if (run.scheduleId !== null) kept.set(run.scheduleId, rank + 1)
       const isOld = run.completedAt! < now - request.olderThanMs && rank >= request.keepPerSchedule
-      if (isOld && this.#isSettled(run)) doomed.push(run)
+      if (isOld && this.#isSettled(run)) prunable.push(run)
     }
-    const oldest = doomed.reverse().slice(0, request.limit)
+    const oldest = prunable.reverse().slice(0, request.limit)
     for (const { id } of oldest) {
       this.runs.delete(id)
       this.logs.delete(id)
@@ -182,7 +182,7 @@ export class MemoryTables {
     return { runs: oldest.length, workers: silent.length, buckets }
   }
 
-  /** Whether no plan will look for its record any more. */
+  /** Whether no plan will read the run any more. */
   #isSettled({ scheduleId, scheduledFor }: Run): boolean {
     const coveredUntil = this.schedules.get(scheduleId ?? "")?.coveredUntil ?? null
     return coveredUntil === null || scheduledFor === null || scheduledFor <= coveredUntil
@@ -190,16 +190,16 @@ export class MemoryTables {
 
   appendLogs(lines: readonly LogLine[], now: Instant): void {
     for (const { runId, agoMs, ...line } of lines) {
-      // Lines of a run that was pruned have nowhere to go.
+      // The run was pruned: its lines are dropped.
       if (!this.runs.has(runId)) continue
       const log = this.logs.get(runId) ?? []
-      if (isKeepable(line.fields)) insertLine(log, { ...line, at: now - agoMs })
+      if (isStorable(line.fields)) insertLine(log, { ...line, at: now - agoMs })
       this.logs.set(runId, log)
     }
   }
 }
 
-/** Every field is named here: a spread of two dozen fields takes several times longer. */
+/** Every field is named: a spread of two dozen fields takes several times longer. */
 function storedRun(run: NewRun, now: Instant): Run {
   const isSkip = run.state === "skipped"
   return {
@@ -238,7 +238,7 @@ function storedRun(run: NewRun, now: Instant): Run {
   }
 }
 
-/** The run's story with one more attempt ended. */
+/** The run's attempts, with the current attempt ended. */
 export function withAttempt(
   run: Run,
   outcome: AttemptOutcome,
@@ -258,7 +258,7 @@ export function withAttempt(
   return [...run.attempts, ended].slice(-ATTEMPTS_KEPT)
 }
 
-function isKeepable(fields: Json): boolean {
+function isStorable(fields: Json): boolean {
   return applyIsolated(
     [fields],
     (each) => jsonText(each) !== "",

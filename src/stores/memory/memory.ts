@@ -3,7 +3,7 @@ import { systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
 import { createMemoryStore } from "./memory-store.ts"
 
-/** A store in this process's memory: nothing to install, nothing kept. For tests, and for trying Belfry out. */
+/** A store in the memory of the process. It needs no installation, and its data ends with the process. For tests and trials. */
 export function memory(): Store
 export function memory(...others: readonly unknown[]): Store {
   checkNothingElse(others, "memory() takes no argument")

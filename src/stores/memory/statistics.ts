@@ -6,10 +6,10 @@ interface Bucket extends StatisticsBucket {
   readonly expiresAt: Instant
 }
 
-/** By subject and span, then by the bucket's beginning. */
+/** Buckets by subject and span, then by the instant at which they begin. */
 export class Statistics {
   readonly #buckets = new Map<string, Map<Instant, Bucket>>()
-  /** By worker: the newest batch that was added. */
+  /** The newest batch that was added, by worker. */
   readonly #batches = new Map<string, number>()
 
   add(workerId: string, { number, additions }: StatisticsBatch, now: Instant): void {

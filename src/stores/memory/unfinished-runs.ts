@@ -2,15 +2,15 @@ import type { Instant } from "../../core/instant.ts"
 import type { Run } from "../../core/run.ts"
 
 /**
- * The unfinished runs, with an index for each question that the operations ask about them. Without these, every claim would look
- * at every run that waits: 10,000 waiting runs then took over a minute.
+ * The unfinished runs, with an index for each way in which the operations read them. Without indexes every claim reads every
+ * pending run: with 10,000 pending runs that took over a minute.
  */
 export class UnfinishedRuns {
   readonly #places = new Map<string, Place>()
   #lastNumber = 0
   readonly #byLiveKey = new Map<string, Run>()
   readonly #byConcurrencyKey = new Map<string, KeyRuns>()
-  /** Of each task and priority, by `claimableAt`: what is due is at the beginning. */
+  /** One lane per task and priority, ordered by `claimableAt`: due runs are at its beginning. */
   readonly #lanes = new Map<string, Map<number, Place[]>>()
 
   /** Adds a run, or replaces its record. */
@@ -66,8 +66,8 @@ export class UnfinishedRuns {
   }
 
   /**
-   * What is due of these tasks, in the order in which it is claimed. A run whose concurrency key is full when its turn comes is left
-   * out. Runs may be put while this is read, and aren't given twice.
+   * The due runs of these tasks, in the order of claims. A run whose concurrency key is full when its turn comes is left out.
+   * The caller may put runs while it reads; no run is given twice.
    */
   *claimable(now: Instant, tasks: readonly string[]): Iterable<Run> {
     const lanes = tasks.flatMap((task) => [...(this.#lanes.get(task) ?? [])])
@@ -85,21 +85,21 @@ export class UnfinishedRuns {
     }
   }
 
-  /** When the first of those that aren't due yet becomes so. */
-  nextClaimableAt(now: Instant, tasks: readonly string[], isAsked: (run: Run) => boolean): Instant | null {
+  /** When the first run that isn't due yet becomes due. Counts only runs for which `isWanted` is true. */
+  nextClaimableAt(now: Instant, tasks: readonly string[], isWanted: (run: Run) => boolean): Instant | null {
     let next: Instant | null = null
     for (const lane of tasks.flatMap((task) => [...(this.#lanes.get(task)?.values() ?? [])])) {
       for (let index = firstAfter(lane, now); index < lane.length; index++) {
         const { run, claimableAt } = lane[index]!
         if (next !== null && claimableAt >= next) break
-        if (isAsked(run)) next = claimableAt
+        if (isWanted(run)) next = claimableAt
       }
     }
     return next
   }
 }
 
-/** Reads what is due in a lane from its beginning. What was read may be taken out of the lane meanwhile. */
+/** Reads the due runs of a lane from its beginning. The caller may remove the last run read from the lane. */
 class LaneReader {
   readonly #lane: readonly Place[]
   readonly #now: Instant
@@ -112,7 +112,7 @@ class LaneReader {
   }
 
   get first(): Place | null {
-    // If it is still there, it was read and not taken.
+    // The last run is still in its place: it was read and not removed.
     if (this.#last !== null && this.#lane[this.#index] === this.#last) this.#index++
     this.#last = null
     const place = this.#lane[this.#index]
@@ -124,7 +124,7 @@ class LaneReader {
   }
 }
 
-/** The longest due of all, which is then read. */
+/** Reads the longest due run of all lanes. */
 function firstOf(readers: readonly LaneReader[]): Place | null {
   let [best, from]: [Place | null, LaneReader | null] = [null, null]
   for (const reader of readers) {
@@ -136,21 +136,21 @@ function firstOf(readers: readonly LaneReader[]): Place | null {
 }
 
 /**
- * Where a run stands in its lane. What is compared is copied from its record: reading thousands of records, each of thirty
+ * A run's place in its lane. The compared fields are copied from the record: reading thousands of records, each of thirty
  * fields, made a claim twice as slow.
  */
 interface Place {
   readonly run: Run
   readonly claimableAt: Instant
-  /** Runs that are claimable at the same instant keep the order in which they came. */
+  /** Runs that are claimable at the same instant keep the order in which they were added. */
   readonly number: number
   readonly ofKey: KeyRuns | null
-  /** It may be claimed while fewer than this many runs of its key are running. */
+  /** The run may be claimed while fewer than this many runs of its key are running. */
   readonly keyLimit: number
 }
 
 function placeOf(run: Run, number: number, ofKey: KeyRuns | null): Place {
-  // A run whose lease has ended is still one of those that are running.
+  // A running run whose lease has ended is counted among the running runs of its key.
   const own = run.state === "running" ? 1 : 0
   const keyLimit = (run.concurrencyLimit ?? Number.POSITIVE_INFINITY) + own
   return { run, claimableAt: run.claimableAt!, number, ofKey, keyLimit }
@@ -160,13 +160,13 @@ function hasRoom({ ofKey, keyLimit }: Place): boolean {
   return ofKey === null || ofKey.running < keyLimit
 }
 
-/** The runs of one concurrency key by when they were created, and how many of them are running. */
+/** The runs of one concurrency key, ordered by creation, and how many of them are running. */
 interface KeyRuns {
   readonly runs: Run[]
   running: number
 }
 
-/** Where a place is, or would be. */
+/** The index at which a place is, or belongs. */
 function indexIn(lane: readonly Place[], place: Place): number {
   return firstIndex(lane, (other) => comparePlaces(other, place))
 }
@@ -179,12 +179,12 @@ function firstAfter(lane: readonly Place[], now: Instant): number {
   return firstIndex(lane, ({ claimableAt }) => (claimableAt <= now ? -1 : 1))
 }
 
-/** Where a run is among those of its key, or would be. */
+/** The index at which a run is among the runs of its key, or belongs. */
 function indexOfRun(runs: readonly Run[], { createdAt, id }: Run): number {
   return firstIndex(runs, (other) => other.createdAt - createdAt || (other.id < id ? -1 : 1))
 }
 
-/** By halving: the first that `compare` doesn't put before what is sought. */
+/** Binary search: the first element for which `compare` isn't negative. */
 function firstIndex<Element>(list: readonly Element[], compare: (element: Element) => number): number {
   let [low, high] = [0, list.length]
   while (low < high) {

@@ -2,28 +2,28 @@ import { hasBrokenPassword, placeOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
 
 export interface PostgresAddress {
-  /** As the driver takes it. */
+  /** In the form that the driver accepts. */
   readonly url: string
   readonly schema: string | null
-  /** For messages: where the server is, without its password. */
+  /** The server's address for messages, without the password. */
   readonly where: string
 }
 
-/** Ours. All others are for the driver, which passes over what it doesn't know: other programs keep theirs in the same address. */
+/** Belfry's own parameter. The others are for the driver, which ignores unknown ones; other programs may put theirs there too. */
 const SCHEMA = "belfry_schema"
 
-/** `postgres://user:password@host/database?belfry_schema=jobs`, or a socket in the driver's own form. */
+/** Reads `postgres://user:password@host/database?belfry_schema=jobs`, or a socket in the driver's own form. */
 export function addressOf(text: string): PostgresAddress {
   if (!/^(postgres(ql)?:\/\/|socket:|\/)/i.test(text)) throw unfit('does not begin with "postgres://"')
   if (hasBrokenPassword(text)) {
-    // Part of it would be taken for the host, and shown in messages as one that can't be found.
+    // The driver would take part of the password for the host, and show it in the error that the host is unknown.
     throw unfit(
-      "has a password with a character in it that ends it",
+      "has a password with an unencoded special character",
       "Encode it: / is %2F, @ is %40, # is %23.",
     )
   }
   const place = placeOf(text)
-  // Where the driver understands a form that isn't an address, it says what is wrong with it.
+  // The driver accepts other forms too, and reports what is wrong with them.
   const where = place === null ? "PostgreSQL" : `PostgreSQL at ${place}`
   if (!URL.canParse(text)) return { url: text, schema: null, where }
   const url = new URL(text)

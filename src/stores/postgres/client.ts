@@ -1,4 +1,4 @@
-/** As much of `pg` as Belfry uses: a pool or a client that has this shape fits, wrapped or not. */
+/** The part of `pg` that Belfry uses. Any pool or client of this shape fits, also a wrapped one. */
 
 export interface Query {
   readonly text: string
@@ -12,7 +12,7 @@ export interface Queryable {
 }
 
 export interface PoolClient extends Queryable {
-  /** With true, or an error: the connection is not used again. */
+  /** With true or an error, the pool closes the connection instead of reusing it. */
   release(destroy?: boolean): void
   readonly on?: Listening
   readonly off?: Listening
@@ -28,14 +28,14 @@ export interface Pool {
   end(): Promise<void>
   on?(event: "error", listener: (error: Error) => void): unknown
   off?(event: "error", listener: (error: Error) => void): unknown
-  /** `pg.Pool` keeps what its clients are made from. */
+  /** `pg.Pool` exposes the class and the options of its clients. */
   readonly Client?: new (
     options: never,
   ) => SingleClient
   readonly options?: unknown
 }
 
-/** A connection of its own, beside any pool. */
+/** A connection outside the pool. */
 export interface SingleClient extends Queryable {
   connect(): Promise<void>
   end(): Promise<void>

@@ -4,7 +4,7 @@ import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
 import type { Row } from "./rows.ts"
 import { cancelStatement } from "./statement-cancel.ts"
 
-/** The store's own waiting: a timer. The system's clock fits; so does a test's. */
+/** The timer, the monotonic clock and the random numbers that the store uses. Tests pass their own. */
 export interface Waiting {
   setTimer(delayMs: number, callback: () => void): () => void
   monotonic(): number
@@ -13,13 +13,13 @@ export interface Waiting {
 
 export interface DatabaseOptions {
   readonly schema: string
-  /** How long a call may take, waiting for a connection included. */
+  /** The longest time that a call may take, including the wait for a connection. */
   readonly deadlineMs: number
-  /** For messages: where the database is, without its password. */
+  /** The database's address for messages, without the password. */
   readonly where: string
 }
 
-/** Who runs statements: the pool, a reserved connection, or somebody's transaction. */
+/** Runs statements on the pool, on the reserved connection, or in a caller's transaction. */
 export interface Runner {
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
 }
@@ -27,37 +27,37 @@ export interface Runner {
 const TRIES = 6
 const RETRY_MS = 5
 
-/** Every value as the text the server sent: what a program has set for all its queries (dates, big numbers) is not ours. */
+/** Returns every value as the server's text. Type parsers that the program has set for `pg` (dates, big numbers) are not used. */
 export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
-/** Statements on a pool's connections, each by a deadline. */
+/** Runs statements on a pool's connections, each with a deadline. */
 export class Database implements Runner {
   readonly #pool: Pool
   readonly #options: DatabaseOptions
   readonly #waiting: Waiting
-  readonly #texts: Texts
+  readonly #texts: StatementTexts
 
   constructor(pool: Pool, options: DatabaseOptions, waiting: Waiting) {
     this.#pool = pool
     this.#options = options
     this.#waiting = waiting
-    this.#texts = new Texts(options.schema)
+    this.#texts = new StatementTexts(options.schema)
   }
 
   rows(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return this.#repeatedly(() => this.withClient((client) => this.#texts.query(client, text, values)))
   }
 
-  /** Statements on a connection that the caller looks after: if one is given up, the caller calls `abandon`. */
+  /** Runs statements on the caller's connection. If a statement times out, the caller must call `abandon`. */
   on(client: Queryable, endsAt?: number): Runner {
     return {
-      rows: (text, values = []) => this.by(this.#texts.query(client, text, values), endsAt),
+      rows: (text, values = []) => this.withDeadline(this.#texts.query(client, text, values), endsAt),
     }
   }
 
   /**
-   * Statements in a user's transaction. One that is given up is cancelled, so that the user can roll back: to the transaction
-   * that is an error like any other. The caller hears of it after the cancel, so that no later statement is cancelled.
+   * Runs statements in a user's transaction. A statement that times out is cancelled, so that the user can roll back. The error
+   * is thrown after the cancel, so that the cancel cannot hit a later statement.
    */
   inside(transaction: Queryable): Runner {
     const { rows } = this.on(transaction)
@@ -70,18 +70,18 @@ export class Database implements Runner {
     }
   }
 
-  /** One connection for the work, given back after it; abandoned if it fell silent or broke. */
+  /** Runs `work` on one connection of the pool, and returns it. Abandons the connection if it timed out or broke. */
   async withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
     const endsAt = this.endsAt()
-    const client = await this.lent(endsAt)
-    // A pool doesn't listen to what it has lent, and a connection that breaks would end the process. The work hears it.
-    client.on?.("error", noted)
-    const giveBack = (isWell: boolean) => {
-      client.off?.("error", noted)
-      client.release(!isWell)
+    const client = await this.borrowed(endsAt)
+    // A pool does not listen to connections in use. Without a listener, one that breaks would end the process. `work` fails too.
+    client.on?.("error", ignored)
+    const giveBack = (isUsable: boolean) => {
+      client.off?.("error", ignored)
+      client.release(!isUsable)
     }
     try {
-      const result = await this.by(work(client), endsAt)
+      const result = await this.withDeadline(work(client), endsAt)
       giveBack(true)
       return result
     } catch (error) {
@@ -92,21 +92,21 @@ export class Database implements Runner {
   }
 
   /**
-   * Ends a connection on which a statement may be under way: first the statement, then the connection. Until then it keeps its
-   * place in the pool, so the server never has more connections than the pool may open.
+   * Ends a connection that may be running a statement: first the statement, then the connection. Until then the connection keeps
+   * its place in the pool, so the server never has more connections than the pool may open.
    */
   async abandon(client: Queryable, end: () => void): Promise<void> {
     await cancelStatement(client, this.#waiting)
     end()
   }
 
-  /** When a call that begins now has to have ended. */
+  /** The deadline of a call that begins now. */
   endsAt(): number {
     return this.#waiting.monotonic() + this.#options.deadlineMs
   }
 
-  /** Ends by the deadline, whatever the network does; what goes wrong is told in our words. */
-  by<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
+  /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
+  withDeadline<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
       const stop = this.#waiting.setTimer(Math.max(0, endsAt - this.#waiting.monotonic()), () => {
@@ -117,12 +117,12 @@ export class Database implements Runner {
     })
   }
 
-  /** A connection of the pool's; whoever asks gives it back. */
-  async lent(endsAt: number): Promise<PoolClient> {
-    const connecting = connectionOf(this.#pool)
-    return this.by(connecting, endsAt).catch((error) => {
-      // It may still come: nobody waits for it any more.
-      connecting.then((late) => late.release(), noted)
+  /** Takes a connection from the pool. The caller must release it. */
+  async borrowed(endsAt: number): Promise<PoolClient> {
+    const connecting = connectTo(this.#pool)
+    return this.withDeadline(connecting, endsAt).catch((error) => {
+      // The connection may still arrive after the deadline; then it is returned to the pool.
+      connecting.then((late) => late.release(), ignored)
       throw error
     })
   }
@@ -145,21 +145,21 @@ export class Database implements Runner {
   }
 }
 
-/** What the server refused leaves the connection as it was; after anything else an answer may still be on its way. */
+/** Whether the server answered with an error. Then the connection is usable; otherwise an answer may still arrive on it. */
 export function isAnswered(error: unknown): boolean {
   return sqlstateOf((error as Error).cause) !== null
 }
 
-/** What a pool throws at once, such as that its URL is none, is told like any other fault. */
-async function connectionOf(pool: Pool): Promise<PoolClient> {
+/** Turns an error that a pool throws synchronously, for example for an invalid URL, into a rejection. */
+async function connectTo(pool: Pool): Promise<PoolClient> {
   return pool.connect()
 }
 
-/** The caller is told by another way. */
-function noted(): void {}
+/** The caller gets the error by another way. */
+function ignored(): void {}
 
-/** The statements' texts in the schema asked for. Nothing is prepared: see `engineFunction`. */
-class Texts {
+/** The texts of statements with the schema's name. Statements are not prepared: see `engineFunction`. */
+class StatementTexts {
   readonly #schema: string
   readonly #known = new Map<string, string>()
 
@@ -182,7 +182,7 @@ class Texts {
   }
 }
 
-/** The texts say `belfry.` throughout; another schema's name takes its place. */
+/** Statements are written for the schema `belfry`. Replaces its name by that of another schema. */
 export function inSchema(text: string, schema: string): string {
   if (schema === "belfry") return text
   return text

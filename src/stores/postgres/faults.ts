@@ -1,6 +1,6 @@
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
 
-/** SQLSTATEs that Belfry tells apart; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/** SQLSTATEs that Belfry handles by name; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const SQLSTATE = {
   UNIQUE: "23505",
   SERIALIZATION: "40001",
@@ -10,37 +10,37 @@ const SQLSTATE = {
 
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code
-  // Each has a digit in it; EPIPE, which is the system's, hasn't.
+  // Every SQLSTATE has a digit. EPIPE, a code of the system, has none.
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** Nothing happened, and the next try may succeed. */
+/** The statement changed nothing, and a retry may succeed. */
 export function isWorthRepeating(error: unknown): boolean {
   const code = sqlstateOf(error)
   return code === SQLSTATE.SERIALIZATION || code === SQLSTATE.DEADLOCK
 }
 
-/** Nothing happened: somebody else's transaction holds a row or a table, and keeps it. */
-export function isHeldByOthers(error: unknown): boolean {
+/** The statement changed nothing: another transaction holds a lock on a row or a table for too long. */
+export function isLockTimeout(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.LOCK_TIMEOUT
 }
 
-/** Nothing happened: an id, a live key or a place has become another's. */
-export function isTaken(error: unknown): boolean {
+/** The statement changed nothing: another row has the same id, live key or slot. */
+export function isUniqueViolation(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.UNIQUE
 }
 
-/** Data exceptions, broken constraints and program limits: the value is at fault, and would be refused again. */
-function isOfTheValue(code: string | null): boolean {
+/** Data exceptions, broken constraints and program limits: the value is invalid, and a retry would fail too. */
+function isDataError(code: string | null): boolean {
   return code !== null && code !== SQLSTATE.UNIQUE && /^(22|23|54)/.test(code)
 }
 
-/** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
+/** Translates an error of the driver or of the server into a BelfryError. Returns any other error unchanged. */
 export function faultOf(error: unknown, where: string): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
   const code = sqlstateOf(error)
-  if (code === null && !isOfConnection(error)) return error
-  const [name, text, remedy] = describe(code ?? codeOfDriver(error), where)
+  if (code === null && !isConnectionError(error)) return error
+  const [name, text, remedy] = describe(code ?? driverErrorCode(error), where)
   return new BelfryError(name, `${text} PostgreSQL says: ${error.message}.`, {
     details: { sqlstate: code },
     cause: error,
@@ -48,18 +48,18 @@ export function faultOf(error: unknown, where: string): unknown {
   })
 }
 
-/** What the driver finds wrong before the server is asked. */
-function codeOfDriver(error: Error): string | null {
-  // It has no password to answer with.
+/** The code for an error that the driver finds before it asks the server. */
+function driverErrorCode(error: Error): string | null {
+  // The driver has no password to answer with.
   if (error.message.startsWith("SASL")) return "28P01"
   if (NOT_POSTGRES.test(error.message)) return "NOT_POSTGRES"
   return (error as { code?: unknown }).code === "ERR_INVALID_URL" ? "ERR_INVALID_URL" : null
 }
 
-/** The driver's words for bytes that the protocol doesn't have. */
+/** How the driver's message begins if the reply is not in PostgreSQL's protocol. */
 const NOT_POSTGRES = /^received (invalid response|unexpected)/i
 
-function isOfConnection(error: Error): boolean {
+function isConnectionError(error: Error): boolean {
   const code = (error as { code?: unknown }).code
   return (
     typeof code === "string" ||
@@ -72,7 +72,7 @@ function describe(
   code: string | null,
   where: string,
 ): readonly [code: ErrorCode, text: string, remedy?: string] {
-  if (isOfTheValue(code))
+  if (isDataError(code))
     return ["BELFRY_STORE_REFUSED", `${where} can't keep this; nothing of it was stored.`]
   switch (code) {
     case "53100":
@@ -80,7 +80,7 @@ function describe(
     case SQLSTATE.LOCK_TIMEOUT:
       return [
         "BELFRY_STORE_UNAVAILABLE",
-        `Another transaction on ${where} has locked what this call needs, and keeps it; nothing was changed.`,
+        `Another transaction on ${where} holds a lock that this call needs; nothing was changed.`,
         "Find the transaction in pg_stat_activity and end it, or try again later.",
       ]
     case "25006":
@@ -101,7 +101,7 @@ function describe(
     case "NOT_POSTGRES":
       return [
         "BELFRY_STORE_UNFIT",
-        `${where} doesn't answer as a PostgreSQL server does.`,
+        `${where} is not a PostgreSQL server.`,
         "Check the host and the port in the address.",
       ]
     case "3D000":
@@ -122,7 +122,7 @@ function describe(
     case "3F000":
       return [
         "BELFRY_STORE_UNFIT",
-        `Belfry's tables on ${where} are not as they should be.`,
+        `Belfry's schema on ${where} is incomplete.`,
         "Run: belfry migrate. If tables were dropped by hand, restore a backup.",
       ]
     default:

@@ -3,15 +3,18 @@ import type { Runner, Waiting } from "./database.ts"
 
 export const NOTIFY = "select pg_catalog.pg_notify($1, hint) from pg_catalog.unnest($2::text[]) as n(hint)"
 
-/** A server takes notifications one at a time, at each commit: a busy process sends one for all it did in this long. */
+/** PostgreSQL serialises commits that notify. So a busy process sends one notification for all its changes of this time. */
 const PAUSE_MS = 20
 
-/** Tells the other processes, at once and then not again for a moment. They only learn sooner what they would find anyway. */
+/**
+ * Sends hints to other processes: the first at once, later ones together after a pause. Without hints they find changes by
+ * polling.
+ */
 export class HintSender {
   readonly #runner: Runner
   readonly #waiting: Waiting
   readonly #channel: string
-  readonly #waitingHints = new Set<Hint>()
+  readonly #pending = new Set<Hint>()
   #stopTimer: (() => void) | null = null
   #sending: Promise<unknown> = Promise.resolve()
 
@@ -21,31 +24,31 @@ export class HintSender {
     this.#channel = channel
   }
 
-  tell(hints: readonly Hint[]): void {
-    for (const hint of hints) this.#waitingHints.add(hint)
-    if (this.#stopTimer === null) this.#send()
+  send(hints: readonly Hint[]): void {
+    for (const hint of hints) this.#pending.add(hint)
+    if (this.#stopTimer === null) this.#flush()
   }
 
-  /** When all that was told is sent: whoever makes one change and ends, as a command does, is heard. */
+  /** Resolves when all hints are sent, so that a process that makes one change and exits, like a CLI command, still notifies. */
   async close(): Promise<void> {
     this.#stopTimer?.()
-    this.#send()
+    this.#flush()
     this.#stopTimer?.()
     await this.#sending
   }
 
-  #send(): void {
+  #flush(): void {
     this.#stopTimer = null
-    if (this.#waitingHints.size === 0) return
-    const hints = [...this.#waitingHints]
-    this.#waitingHints.clear()
-    this.#stopTimer = this.#waiting.setTimer(PAUSE_MS, () => this.#send())
-    // A hint that is lost costs others a moment, as any lost hint does.
+    if (this.#pending.size === 0) return
+    const hints = [...this.#pending]
+    this.#pending.clear()
+    this.#stopTimer = this.#waiting.setTimer(PAUSE_MS, () => this.#flush())
+    // A lost hint only means that other processes find the change at their next poll.
     const sent = this.#runner.rows(NOTIFY, [this.#channel, hints]).then(
       () => undefined,
       () => undefined,
     )
-    // Resolves to nothing: a list of what was sent before would grow for as long as the process lives.
+    // Resolves to undefined: the results of all earlier sends would accumulate for the life of the process.
     this.#sending = Promise.all([this.#sending, sent]).then(() => undefined)
   }
 }

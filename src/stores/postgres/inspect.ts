@@ -12,7 +12,7 @@ import { POSTGRES_OPTIONS } from "./options.ts"
 import { poolFor } from "./own-pool.ts"
 import { DEADLINE_MS, databaseOptions } from "./postgres.ts"
 
-/** Looks at the database of a store, over a connection that is made for it. Nothing is migrated. */
+/** Checks the database of a store, over a new connection. Migrates nothing. */
 export async function inspect(url: string, schema?: string): Promise<Inspection> {
   const source = storeSource("inspect")
   checkedValue(url, required(POSTGRES_OPTIONS.url), { source, option: "url" })
@@ -48,7 +48,7 @@ const SETTINGS = `
     pg_catalog.current_setting('fsync'),
     pg_catalog.current_setting('synchronous_commit')`
 
-/** What a server's settings mean for the promises. */
+/** Rates the settings by what Belfry promises. */
 export function checksOf({ version, fsync, synchronousCommit }: Settings): readonly Check[] {
   return [ok("server", `PostgreSQL ${version}`), persistenceCheck(fsync, synchronousCommit)]
 }
@@ -67,5 +67,5 @@ function persistenceCheck(fsync: string, synchronousCommit: string): Check {
       "synchronous_commit off: a crash of the server loses the newest writes; their occurrences are fired again, with the same run ids",
       "Set it for Belfry's role: ALTER ROLE … SET synchronous_commit = on",
     )
-  return ok(name, "fsync on: whatever was answered survives a power cut")
+  return ok(name, "fsync on: every confirmed write survives a power cut")
 }

@@ -1,10 +1,10 @@
-/** Many records as parameters: a list for each column, which the statement makes rows of again. */
+/** Many records as parameters: one array for each column, which the statement turns into rows again. */
 
 export type ListColumn<T> = readonly [
   column: string,
   type: string,
   read: (item: T) => unknown,
-  /** Never null, and most often the same for all: then it is sent once. */
+  /** The value is never null. If all records have the same value, it is sent once. */
   isShared?: "shared",
 ]
 
@@ -13,18 +13,18 @@ export function listsOf<T>(columns: readonly ListColumn<T>[], items: readonly T[
     const values = items.map(read)
     if (values.length === 0) return values
     const first = values[0]
-    // What nobody has costs nothing to send and to read.
+    // A column that is null in all records is sent as one null.
     if (first === null) return values.every((value) => value === null) ? null : values
     return isShared !== undefined && values.every((value) => value === first) ? [first] : values
   })
 }
 
-/** Of the parameters of a function that takes such lists: `text[], text[], …`. */
+/** The parameter types of a function that takes these lists: `text[], text[], …`. */
 export function listTypes(columns: readonly ListColumn<never>[]): string {
   return columns.map(([, type]) => `${type}[]`).join(", ")
 }
 
-/** A query that gives the rows, in their order by `place`; the parameters begin at `first`. */
+/** A query that returns the rows; `place` is their order. The parameters begin at `first`. */
 export function rowsOfLists(columns: readonly ListColumn<never>[], first: number): string {
   const lists = columns.map(([, type], index) => `$${first + index}::${type}[]`)
   const names = columns.map(([column]) => column)

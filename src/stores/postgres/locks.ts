@@ -24,9 +24,9 @@ const RELEASE = `
     and expires_at > pg_catalog.clock_timestamp()
   returning 1`
 
-// Those of processes that died and whose names nobody asked for again. Who died is started again, and then this is done.
-// A row that somebody is just taking over isn't waited for.
-const DELETE_FORGOTTEN = `
+// Deletes locks of processes that died, if no process has used their names since. It runs whenever a process opens the backend.
+// SKIP LOCKED: a row that another process is taking over is left alone.
+const DELETE_EXPIRED = `
   delete from belfry.locks
   where name in (
     select name
@@ -38,18 +38,18 @@ const DELETE_FORGOTTEN = `
 
 interface Opened {
   readonly pool: Pool
-  readonly isOurs: boolean
+  readonly isOwned: boolean
   readonly database: Database
 }
 
-/** Each call is one statement, so a connection pooler may stand in between, and nothing depends on a session. */
+/** Each call is one statement and no session state is used, so a connection pooler may be in between. */
 export function createPostgresLocks(
-  makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+  makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
   waiting: Waiting,
 ): LockBackend {
-  const open = () => opened(makePool, options, waiting)
-  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: leave }, waiting)
+  const open = () => openDatabase(makePool, options, waiting)
+  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: closePool }, waiting)
   const rows = (text: string, values: readonly unknown[]) =>
     lockConnection.use(({ database }) => database.rows(text, values))
   return {
@@ -73,30 +73,30 @@ export function createPostgresLocks(
   }
 }
 
-async function opened(
-  makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+async function openDatabase(
+  makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
   waiting: Waiting,
 ): Promise<Opened> {
-  const { pool, isOurs } = await makePool()
-  // Without a listener, an idle connection that the server ends would end the process.
+  const { pool, isOwned } = await makePool()
+  // Without a listener, an idle connection that the server closes would end the process.
   pool.on?.("error", ignored)
   const database = new Database(pool, options, waiting)
   try {
     await database.withClient((client) => migrate(client, options))
-    await database.rows(DELETE_FORGOTTEN)
+    await database.rows(DELETE_EXPIRED)
   } catch (error) {
-    // Not waited for: it ends with its last connection, and that one may never be answered.
-    void leave({ pool, isOurs })
+    // Not awaited: the pool ends with its last connection, and that may hang.
+    void closePool({ pool, isOwned })
     throw error
   }
-  return { pool, isOurs, database }
+  return { pool, isOwned, database }
 }
 
-async function leave({ pool, isOurs }: Pick<Opened, "pool" | "isOurs">): Promise<void> {
-  if (isOurs) await pool.end().catch(ignored)
+async function closePool({ pool, isOwned }: Pick<Opened, "pool" | "isOwned">): Promise<void> {
+  if (isOwned) await pool.end().catch(ignored)
   else pool.off?.("error", ignored)
 }
 
-/** The pool has taken the connection out already, and the next call makes another; or nobody needs any more. */
+/** The pool has already removed the connection. The next call opens another, if there is one. */
 function ignored(): void {}

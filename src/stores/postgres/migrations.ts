@@ -5,41 +5,45 @@ import { AS_TEXT, inSchema } from "./database.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
 import { MIGRATION_2 } from "./migrations/0002.ts"
 
-/** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
+/** Each migration raises the schema's number by one. Never edited after release: a change is a new migration at the end. */
 export const MIGRATIONS: readonly string[] = [MIGRATION_1, MIGRATION_2]
 
-/** 0 for a database that Belfry has never opened. */
+/** The number of the newest migration. 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {
   const there = "select pg_catalog.to_regclass($1) is not null"
   if (!(await isTrue(client, there, [`"${schema}".migrations`]))) return 0
   const newest = inSchema("select coalesce(pg_catalog.max(number), 0) from belfry.migrations", schema)
-  return Number(await answerTo(client, newest))
+  return Number(await firstValue(client, newest))
 }
 
 async function isTrue(client: Queryable, text: string, values: readonly unknown[]): Promise<boolean> {
-  return (await answerTo(client, text, values)) === "t"
+  return (await firstValue(client, text, values)) === "t"
 }
 
-async function answerTo(client: Queryable, text: string, values: readonly unknown[] = []): Promise<unknown> {
+async function firstValue(
+  client: Queryable,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<unknown> {
   const { rows } = await client.query({ text, values, rowMode: "array", types: AS_TEXT })
   return (rows as readonly (readonly unknown[])[])[0]![0]
 }
 
 /**
- * Brings the database to the newest schema, or changes nothing: one transaction, and whoever comes second waits for a lock
- * and finds the work done. Processes of an older version go on meanwhile: a migration only adds.
+ * Brings the database to the newest schema, or changes nothing: it is one transaction. A second process waits for the lock and
+ * then finds nothing to do. Processes of an older version continue to work: a migration only adds.
  */
 export async function migrate(
   client: Queryable,
   { schema, where }: { schema: string; where: string },
   migrations: readonly string[] = MIGRATIONS,
 ): Promise<void> {
-  await assertOwnNamesFirst(client, where)
-  // Without a lock first: nearly always there is nothing to do, and then nobody waits.
+  await assertCatalogFirst(client, where)
+  // First without a lock: usually there is nothing to do, and then no process waits.
   if (isCurrent(await schemaOf(client, schema), migrations, where)) return
   await client.query({ text: "begin" })
   try {
-    // Views, defaults and conditions of triggers keep what their words mean now.
+    // Views, defaults and trigger conditions keep the meaning that names have when they are created.
     await client.query({ text: "set local search_path = pg_catalog, pg_temp" })
     await client.query({
       text: "select pg_catalog.pg_advisory_xact_lock($1)",
@@ -58,33 +62,33 @@ export async function migrate(
     }
     await client.query({ text: "commit" })
   } catch (error) {
-    // A connection that broke has nothing to roll back; the error that broke it is the one to tell.
+    // On a broken connection the rollback fails too; the first error is the one to report.
     await client.query({ text: "rollback" }).catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Outside our functions, `=` means what the session's `search_path` says. If that names another schema before PostgreSQL's own,
- * whoever may create operators there would have them run with Belfry's rights.
+ * Outside our functions, operators such as `=` are resolved by the session's `search_path`. If it has another schema before
+ * pg_catalog, a user who can create operators in that schema could run code with Belfry's rights.
  */
-async function assertOwnNamesFirst(client: Queryable, where: string): Promise<void> {
+async function assertCatalogFirst(client: Queryable, where: string): Promise<void> {
   const first = `
     select s.name
     from pg_catalog.unnest(pg_catalog.current_schemas(true)) with ordinality as s(name, place)
     where s.name OPERATOR(pg_catalog.!~) '^pg_temp'
     order by s.place
     limit 1`
-  const name = await answerTo(client, first)
+  const name = await firstValue(client, first)
   if (name === "pg_catalog") return
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `On ${where} the search_path has "${name}" before pg_catalog: whoever may create operators there could act as Belfry's user.`,
+    `On ${where} the search_path has "${name}" before pg_catalog: users who can create operators there could act as Belfry.`,
     { remedy: "Leave pg_catalog out of the search_path (it is then searched first), or name it first." },
   )
 }
 
-/** Not "if not exists", which asks for the right to make schemas also where one was made for us. */
+/** Not "create schema if not exists": PostgreSQL requires the CREATE right for it even if the schema exists. */
 async function createSchema(client: Queryable, schema: string): Promise<void> {
   const there = "select pg_catalog.to_regnamespace($1) is not null"
   if (await isTrue(client, there, [`"${schema}"`])) return

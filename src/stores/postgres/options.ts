@@ -4,20 +4,23 @@ import { addressOr } from "../kit/options.ts"
 import type { Pool } from "./client.ts"
 
 export interface PostgresOptions extends PostgresLocksOptions {
-  /** `postgres://user:password@host/database`. Belfry makes a pool of its own. */
+  /** `postgres://user:password@host/database`. Belfry opens its own pool. */
   readonly url?: string
-  /** Or your own `pg.Pool`, which stays yours to end. */
+  /** Your own `pg.Pool` instead of `url`. You close it yourself. */
   readonly pool?: Pool
 }
 
 export interface PostgresLocksOptions {
-  /** Where Belfry's tables are. Default: the `belfry_schema` of the address (`postgres://…?belfry_schema=jobs`), else `belfry`. */
+  /**
+   * The schema of Belfry's tables. Default: the `belfry_schema` of the address (`postgres://…?belfry_schema=jobs`), else
+   * `belfry`.
+   */
   readonly schema?: string
-  /** How many connections Belfry's own pool may have. Default: 10 for a store, 4 for locks. */
+  /** The most connections of Belfry's own pool. Default: 10 for a store, 4 for locks. */
   readonly connections?: number
 }
 
-/** A server by its address, or by a pool of the caller's. */
+/** A server, given by its address or by the caller's pool. */
 export const POSTGRES_SERVER = {
   url: address,
   pool: objectWith<Pool>(["connect", "end"], "a pg.Pool"),

@@ -2,8 +2,8 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Pool } from "./client.ts"
 
 /**
- * A pool of the user's `pg`: Belfry doesn't bring it, so that there is one version of it in a program. Without a deadline,
- * whoever wants a connection waits until one is free.
+ * Makes a pool of the user's `pg`. Belfry does not depend on it, so that a program has one version of it. Without a deadline, a
+ * caller waits until a connection is free.
  */
 export async function poolFor(url: string, connections: number, deadlineMs?: number): Promise<Pool> {
   const { default: pg } = await loadDriver()
@@ -11,10 +11,10 @@ export async function poolFor(url: string, connections: number, deadlineMs?: num
     connectionString: url,
     max: connections,
     application_name: "belfry",
-    // A first call on a new connection takes ten times as long: what is due at the minute must not wait for one.
+    // The first call on a new connection takes ten times as long. Runs that are due at the minute must not wait for that.
     min: Math.min(3, connections),
     keepAlive: true,
-    // A server that takes a connection and never answers would keep its place in the pool for ever.
+    // If a server accepts a connection and never answers, the connection would keep its place in the pool forever.
     ...(deadlineMs === undefined ? {} : { connectionTimeoutMillis: deadlineMs }),
   }) as unknown as Pool
 }

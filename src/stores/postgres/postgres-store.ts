@@ -21,7 +21,6 @@ import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { HintSender, NOTIFY } from "./hint-sender.ts"
 import { migrate } from "./migrations.ts"
-import { rehearse } from "./rehearsal.ts"
 import { instantOf, ms, NOW } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
@@ -38,56 +37,56 @@ import { prune } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
 import { summarise } from "./statements/statistics.ts"
 import { changeRuns } from "./statements/transition.ts"
+import { warmUp } from "./warm-up.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
 
 const SELECT_NOW = `select ${ms(NOW)}`
 
 /**
- * Everything in one schema of a PostgreSQL database. Each call is one statement, which takes effect whole or not at all, and
- * is decided by the rows as they are when they are locked: so no transaction is open while a program thinks, and a
- * connection pooler may stand in between.
+ * A store in one schema of a PostgreSQL database. Each call is one statement, which is atomic and decides by the rows as they are
+ * when it locks them. So no transaction stays open between calls, and a connection pooler may be in between.
  */
 export function createPostgresStore(
-  makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+  makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
   waiting: Waiting,
 ): PostgresStore {
-  const opening = new OptionSource(makePool, options, waiting)
+  const connections = new StoreConnections(makePool, options, waiting)
   return {
     ...operations({
       waiting,
       isTransaction: false,
-      pool: async () => (await opening.opened()).database,
-      reserved: async () => (await opening.opened()).session.runner(),
-      tell: async (hints) => opening.tell(hints),
+      pool: async () => (await connections.opened()).database,
+      reserved: async () => (await connections.opened()).session.runner(),
+      sendHints: async (hints) => connections.sendHints(hints),
     }),
     async open() {
-      await opening.opened()
+      await connections.opened()
     },
-    close: () => opening.close(),
+    close: () => connections.close(),
     async listen(onHint) {
-      const { session } = await opening.opened()
+      const { session } = await connections.opened()
       const stop = session.listen(onHint)
-      // Who listens is about to fire and to work.
-      opening.rehearse()
+      // A process that listens will soon fire and claim, so its connections are warmed up now.
+      connections.warmUp()
       return async () => stop()
     },
-    within: (transaction) => within(transaction, opening, waiting),
+    within: (transaction) => within(transaction, connections, waiting),
   }
 }
 
-function within(transaction: Queryable, opening: OptionSource, waiting: Waiting): Store {
-  const runner = async () => (await opening.opened()).database.inside(transaction)
+function within(transaction: Queryable, connections: StoreConnections, waiting: Waiting): Store {
+  const runner = async () => (await connections.opened()).database.inside(transaction)
   return {
     ...operations({
       waiting,
       isTransaction: true,
       pool: runner,
       reserved: runner,
-      // With the commit, and not before it: who came sooner would find nothing.
-      tell: async (hints) => {
-        if (hints.length > 0) await (await runner()).rows(NOTIFY, [opening.channel, [...hints]])
+      // NOTIFY is delivered at the commit. A process that was told earlier would find nothing.
+      sendHints: async (hints) => {
+        if (hints.length > 0) await (await runner()).rows(NOTIFY, [connections.channel, [...hints]])
       },
     }),
     open: async () => undefined,
@@ -96,125 +95,125 @@ function within(transaction: Queryable, opening: OptionSource, waiting: Waiting)
   }
 }
 
-interface Ways {
+interface Access {
   readonly waiting: Waiting
-  /** After an error nothing more can be done in a transaction: there, what can't be kept is a fault of the whole call. */
+  /** After an error a transaction is aborted, so in a transaction one invalid element fails the whole call. */
   readonly isTransaction: boolean
   pool(): Promise<Runner>
   reserved(): Promise<Runner>
-  tell(hints: readonly Hint[]): Promise<void>
+  sendHints(hints: readonly Hint[]): Promise<void>
 }
 
-function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  const reader = newReader(ways.waiting.random())
-  const apart: typeof sendIsolated = (elements, send, refuse) =>
-    ways.isTransaction ? send(elements) : sendIsolated(elements, send, refuse)
+function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
+  const reader = newReader(access.waiting.random())
+  const isolated: typeof sendIsolated = (elements, send, refuse) =>
+    access.isTransaction ? send(elements) : sendIsolated(elements, send, refuse)
 
   async function fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
-    const { answers, news } = await firePlans(await ways.pool(), plans)
-    await ways.tell(news)
+    const { answers, hints } = await firePlans(await access.pool(), plans)
+    await access.sendHints(hints)
     return answers
   }
 
   async function enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> {
     if (runs.length === 0) return []
-    const answers = await enqueueRuns(await ways.pool(), runs)
-    const isNews = answers.some(
+    const answers = await enqueueRuns(await access.pool(), runs)
+    const hasNewRuns = answers.some(
       ({ outcome }, index) => outcome === "created" && runs[index]!.state === "pending",
     )
-    await ways.tell(isNews ? ["runs"] : [])
+    await access.sendHints(hasNewRuns ? ["runs"] : [])
     return answers
   }
 
   async function transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
-    const { answers, news } = await changeRuns(await ways.pool(), changes, ways.isTransaction)
-    await ways.tell(news)
+    const { answers, hints } = await changeRuns(await access.pool(), changes, access.isTransaction)
+    await access.sendHints(hints)
     return answers
   }
 
   async function append(lines: readonly LogLine[]): Promise<readonly null[]> {
-    await appendLines(await ways.pool(), lines)
+    await appendLines(await access.pool(), lines)
     return []
   }
 
   async function appendJournal(entries: readonly NewJournalEntry[]): Promise<readonly AppendAnswer[]> {
-    await appendEntries(await ways.pool(), entries)
+    await appendEntries(await access.pool(), entries)
     return entries.map(() => ({ outcome: "done" }))
   }
 
   return {
     async now() {
-      const [row] = await (await ways.pool()).rows(SELECT_NOW)
+      const [row] = await (await access.pool()).rows(SELECT_NOW)
       return instantOf(row![0]!)
     },
 
     async putSchedule(schedule, ifVersion, entry) {
-      const answer = await putSchedule(await ways.pool(), schedule, ifVersion, entry)
-      if (answer.outcome === "done") await ways.tell(["schedules"])
+      const answer = await putSchedule(await access.pool(), schedule, ifVersion, entry)
+      if (answer.outcome === "done") await access.sendHints(["schedules"])
       return answer
     },
-    dueSchedules: async (request) => dueSchedules(await ways.pool(), request, reader),
-    fire: (plans) => apart(plans, fire, refused),
+    dueSchedules: async (request) => dueSchedules(await access.pool(), request, reader),
+    fire: (plans) => isolated(plans, fire, refused),
 
-    enqueue: (runs) => apart(runs, enqueue, refusedRun),
+    enqueue: (runs) => isolated(runs, enqueue, refusedRun),
     async claim(request) {
-      const { unreadable, ...claimed } = await claimRuns(await ways.pool(), request)
-      if (unreadable.length > 0) await apart(unreadable, transition, refused)
+      const { unreadable, ...claimed } = await claimRuns(await access.pool(), request)
+      if (unreadable.length > 0) await isolated(unreadable, transition, refused)
       return claimed
     },
-    heartbeat: async (heartbeat) => beat(await ways.reserved(), heartbeat),
-    transition: (changes) => apart(changes, transition, refused),
-    prune: async (request) => prune(await ways.pool(), request),
+    heartbeat: async (heartbeat) => beat(await access.reserved(), heartbeat),
+    transition: (changes) => isolated(changes, transition, refused),
+    prune: async (request) => prune(await access.pool(), request),
 
     async appendLogs(lines) {
-      await apart(lines, append, () => null)
+      await isolated(lines, append, () => null)
     },
-    readLogs: async (page) => readLines(await ways.pool(), page),
+    readLogs: async (page) => readLines(await access.pool(), page),
 
     async putDocument(document, ifVersion, entry) {
-      const answer = await putDocument(await ways.pool(), document, ifVersion, entry)
-      if (answer.outcome === "done") await ways.tell(["documents"])
+      const answer = await putDocument(await access.pool(), document, ifVersion, entry)
+      if (answer.outcome === "done") await access.sendHints(["documents"])
       return answer
     },
-    findDocuments: async (filter, page) => findDocuments(await ways.pool(), filter, page),
-    appendJournal: (entries) => apart(entries, appendJournal, refused),
-    readJournal: async (filter, page) => readJournal(await ways.pool(), filter, page),
+    findDocuments: async (filter, page) => findDocuments(await access.pool(), filter, page),
+    appendJournal: (entries) => isolated(entries, appendJournal, refused),
+    readJournal: async (filter, page) => readJournal(await access.pool(), filter, page),
 
-    findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
-    findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),
-    readRuns: async (ids) => readRuns(await ways.pool(), ids),
+    findSchedules: async (filter, page) => findSchedules(await access.pool(), filter, page),
+    findRuns: async (filter, page) => findRuns(await access.pool(), filter, page),
+    readRuns: async (ids) => readRuns(await access.pool(), ids),
     async count({ runs, schedules, limit }) {
-      const runner = await ways.pool()
+      const runner = await access.pool()
       return {
         runs: runs === undefined ? noRunCounts() : await countRuns(runner, runs, limit),
         schedules:
           schedules === undefined ? noScheduleCounts() : await countSchedules(runner, schedules, limit),
       }
     },
-    summarise: async (request) => summarise(await ways.pool(), request),
-    findWorkers: async (page) => findWorkers(await ways.pool(), page),
+    summarise: async (request) => summarise(await access.pool(), request),
+    findWorkers: async (page) => findWorkers(await access.pool(), page),
   }
 }
 
 interface Opened {
   readonly pool: Pool
-  readonly isOurs: boolean
+  readonly isOwned: boolean
   readonly database: Database
   readonly session: Session
-  readonly news: HintSender
+  readonly hintSender: HintSender
   readonly ended: EndedHints
 }
 
-class OptionSource {
+class StoreConnections {
   readonly channel: string
-  readonly #makePool: () => Promise<{ pool: Pool; isOurs: boolean }>
+  readonly #makePool: () => Promise<{ pool: Pool; isOwned: boolean }>
   readonly #options: DatabaseOptions
   readonly #waiting: Waiting
   readonly #once: OpenOnce<Opened>
-  #rehearsal: Promise<void> | null = null
+  #warmUp: Promise<void> | null = null
 
   constructor(
-    makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+    makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
     options: DatabaseOptions,
     waiting: Waiting,
   ) {
@@ -229,51 +228,51 @@ class OptionSource {
     return this.#once.reach()
   }
 
-  /** Not waited for: a hint that is late costs nobody more than a moment. */
-  tell(hints: readonly Hint[]): void {
-    const { news, ended } = this.#once.opened ?? {}
+  /** Not awaited: without the hint, other processes find the change at their next poll. */
+  sendHints(hints: readonly Hint[]): void {
+    const { hintSender, ended } = this.#once.opened ?? {}
     if (hints.includes("ended")) ended?.onEnded()
     const others = hints.filter((hint) => hint !== "ended")
-    if (others.length > 0) news?.tell(others)
+    if (others.length > 0) hintSender?.send(others)
   }
 
-  /** Once, in the background. */
-  rehearse(): void {
+  /** Runs once, in the background. */
+  warmUp(): void {
     const { opened } = this.#once
-    if (opened !== null) this.#rehearsal ??= rehearse(opened.database, () => this.#once.isClosed)
+    if (opened !== null) this.#warmUp ??= warmUp(opened.database, () => this.#once.isClosed)
   }
 
   async close(): Promise<void> {
     const opened = await this.#once.close()
     if (opened === null) return
-    await this.#rehearsal
+    await this.#warmUp
     opened.ended.close()
-    await opened.news.close()
+    await opened.hintSender.close()
     opened.session.close()
-    if (opened.isOurs) await opened.database.by(opened.pool.end()).catch(ignored)
+    if (opened.isOwned) await opened.database.withDeadline(opened.pool.end()).catch(ignored)
     else opened.pool.off?.("error", ignored)
   }
 
   async #open(): Promise<Opened> {
-    const { pool, isOurs } = await this.#makePool()
-    // Without a listener, an idle connection that the server ends would end the process.
+    const { pool, isOwned } = await this.#makePool()
+    // Without a listener, an idle connection that the server closes would end the process.
     pool.on?.("error", ignored)
     const database = new Database(pool, this.#options, this.#waiting)
     try {
       await database.withClient((client) => migrate(client, this.#options))
     } catch (error) {
-      // Not waited for: it ends with its last connection, and that one may never be answered.
-      if (isOurs) pool.end().catch(ignored)
+      // Not awaited: the pool ends with its last connection, and that may hang.
+      if (isOwned) pool.end().catch(ignored)
       else pool.off?.("error", ignored)
       throw error
     }
     const session = new Session(pool, database, this.#waiting, this.channel)
-    const news = new HintSender(database, this.#waiting, this.channel)
-    const ended = new EndedHints(this.#waiting, () => news.tell(["ended"]))
-    session.onEnded = () => ended.onHeard()
-    return { pool, isOurs, database, session, news, ended }
+    const hintSender = new HintSender(database, this.#waiting, this.channel)
+    const ended = new EndedHints(this.#waiting, () => hintSender.send(["ended"]))
+    session.onEnded = () => ended.onReceived()
+    return { pool, isOwned, database, session, hintSender, ended }
   }
 }
 
-/** The pool has taken the connection out already, and the next call makes another; or nobody needs any more. */
+/** The pool has already removed the connection. The next call opens another, if there is one. */
 function ignored(): void {}

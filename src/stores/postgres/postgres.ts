@@ -30,15 +30,15 @@ export function postgres(options: string | PostgresOptions, ...others: readonly 
   const store = createPostgresStore(
     async () =>
       pool === undefined
-        ? { pool: await poolFor(address!.url, connections, DEADLINE_MS), isOurs: true }
-        : { pool, isOurs: false },
+        ? { pool: await poolFor(address!.url, connections, DEADLINE_MS), isOwned: true }
+        : { pool, isOwned: false },
     databaseOptions(address, schema),
     systemClock,
   )
   return Object.assign(store, { kind: "postgres" })
 }
 
-/** Locks in a PostgreSQL database, 13 or later: by its URL, or on your own `pg.Pool`, which stays yours to end. */
+/** Locks in a PostgreSQL database, 13 or later. Takes a URL, or your own `pg.Pool`, which you close yourself. */
 export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
   const source = storeSource("postgresLocks")
   checkedValue(urlOrPool, POSTGRES_ADDRESS_OR_POOL, { source, option: "urlOrPool" })
@@ -47,14 +47,14 @@ export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOp
   return createPostgresLocks(
     async () =>
       address === null
-        ? { pool: urlOrPool as Pool, isOurs: false }
-        : { pool: await poolFor(address.url, connections, DEADLINE_MS), isOurs: true },
+        ? { pool: urlOrPool as Pool, isOwned: false }
+        : { pool: await poolFor(address.url, connections, DEADLINE_MS), isOwned: true },
     databaseOptions(address, schema),
     systemClock,
   )
 }
 
-/** Longer than any statement of Belfry's takes on a healthy database. */
+/** Longer than any of Belfry's statements takes on a healthy database. */
 export const DEADLINE_MS = 5_000
 
 export function databaseOptions(

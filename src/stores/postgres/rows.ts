@@ -3,30 +3,30 @@ import { storedJson } from "../../core/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 
-/** Rows as statements return them, and the records they stand for. Every value arrives as text: see `Database`. */
+/** Converts rows of statements to records. Every value arrives as text: see `AS_TEXT`. */
 
 export type Text = string | null
 export type Row = readonly Text[]
 
 /*
- * Statements that are sent as they are, outside a function, are read with the session's `search_path`. A schema in it in which
- * others may create objects must not change what they mean. So they name functions by their schema, and give operators the exact
- * types that the server's own operators take: one that has to be fitted could be outbid by one in that schema that fits.
+ * Statements outside our functions are parsed with the session's `search_path`. A schema in it where other users may create
+ * objects must not change their meaning. So they qualify functions with their schema, and give operators operands of exactly the
+ * types that PostgreSQL's own operators take: with other types, an operator in that schema could match better.
  */
 
-/** An instant as milliseconds, but for a fraction that rounding takes away: exact arithmetic takes the server ten times as long. */
+/** An instant in milliseconds as float8; the caller rounds it. Exact numeric arithmetic takes the server ten times as long. */
 export const ms = (column: string) => `pg_catalog.date_part('epoch', ${column}) * 1000::float8`
 
-/** The instant that a parameter gives in milliseconds. */
+/** Converts a parameter in milliseconds to an instant. */
 export const instantFrom = (parameter: string) =>
   `pg_catalog.to_timestamp(${parameter}::float8 / 1000::float8)`
 
-/** The time span that a parameter or column gives in milliseconds. */
+/** Converts a parameter or column in milliseconds to an interval. */
 export const spanFrom = (value: string) => `${value}::float8 * interval '1 millisecond'`
 
 export const NOW = "pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp())"
 
-/** The store's clock, read once per statement. */
+/** The store's clock, which is read once per statement. */
 export const CLOCK = `clock as materialized (select ${NOW} as now)`
 
 export const workerColumns = `
@@ -72,7 +72,7 @@ export function instantOf(text: string): Instant {
   return Math.round(Number(text))
 }
 
-/** Undefined if it is nested deeper than can be shown: then the record isn't what its type says. */
+/** Undefined if the JSON is nested too deep; then the record is unreadable. */
 export function jsonOf<T>(text: Text): T {
   if (text === null) return null as T
   try {

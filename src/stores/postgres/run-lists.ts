@@ -3,7 +3,7 @@ import { jsonTextOrNull } from "../kit/isolation.ts"
 import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
 import { textOrNull } from "./rows.ts"
 
-/** A new run as parameters: one list for each column, so that any number of runs is one statement. */
+/** A new run as parameters: one array for each column, so that one statement takes any number of runs. */
 const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["id", "text", (run) => run.id],
   ["task", "text", (run) => run.task, "shared"],
@@ -29,7 +29,7 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
 ]
 
 export const NEW_RUN_PARAMETERS = NEW_RUN.length
-/** Which of them has the live keys, and which the schedules. Null where no run has one. */
+/** The parameters with the live keys and with the schedules. Null if no run has one. */
 export const LIVE_KEYS = 1 + NEW_RUN.findIndex(([column]) => column === "live_key")
 export const SCHEDULE_IDS = 1 + NEW_RUN.findIndex(([column]) => column === "schedule_id")
 
@@ -37,17 +37,17 @@ export function newRunLists(runs: readonly NewRun[]): readonly unknown[] {
   return listsOf(NEW_RUN, runs)
 }
 
-/** For a function that takes such lists: `text[], text[], …`. */
+/** The parameter types of a function that takes these lists: `text[], text[], …`. */
 export function newRunTypes(more: readonly ListColumn<never>[] = []): string {
   return listTypes([...NEW_RUN, ...more])
 }
 
-/** The lists as rows `n` again, their parameters beginning at `first`. */
+/** The lists as rows `n`. The parameters begin at `first`. */
 export function newRunRows(first: number, more: readonly ListColumn<never>[] = []): string {
   return `(${rowsOfLists([...NEW_RUN, ...more], first)}) as n`
 }
 
-/** One step of a run as parameters. */
+/** One change of a run as parameters. */
 export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
   ["id", "text", (change) => change.runId],
   ["if_state", "text", (change) => change.ifState, "shared"],

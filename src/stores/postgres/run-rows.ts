@@ -1,13 +1,13 @@
 import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
 import { SUMMARY_TEXT_MAX } from "../../core/run-summary.ts"
-import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
+import { assertValidRun } from "../../core/valid-records.ts"
 import { unreadableBecause } from "../kit/isolation.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
-/** A run as it is read: each column's type, and where it isn't simply that of a row `r`, what it is. */
-const RUN: readonly RunColumn[] = [
+/** The columns that are read of a run: name, type, and the expression if it is not the column of the row `r`. */
+const RUN_COLUMNS: readonly RunColumn[] = [
   ["id", "text"],
   ["task", "text"],
   ["payload", "jsonb"],
@@ -26,8 +26,8 @@ const RUN: readonly RunColumn[] = [
 ]
 
 /**
- * What most runs that are claimed have nothing of, as one value. Node takes its time for columns that are null, too: 2.9 µs for
- * a row of 28 of which 10 are not, 1.3 for one of 14.
+ * Columns that are null in most claimed runs, as one JSON value. The driver needs time for null columns too: 2.9 µs for a row of
+ * 28 columns of which 18 are null, 1.3 µs for a row of 14.
  */
 function restOf(r: string): string {
   const names = [
@@ -36,34 +36,37 @@ function restOf(r: string): string {
   const columns = names.map((column) => `${r}.${column}`).join(", ")
   return `case
       when pg_catalog.num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
-      then pg_catalog.json_build_array(${columns}, ${r}.failures, ${r}.lost, ${storyOf(r)})
+      then pg_catalog.json_build_array(${columns}, ${r}.failures, ${r}.lost, ${attemptsOf(r)})
     end`
 }
 
 type Rest = readonly [
-  ...(readonly [Run["missed"], Run["retry"] | Written, Run["timeoutMs"], Run["reason"], Run["by"]]),
+  ...(readonly [Run["missed"], Run["retry"] | UnparsedOptions, Run["timeoutMs"], Run["reason"], Run["by"]]),
   ...(readonly [Run["message"], Run["details"], Run["error"], Run["parentId"]]),
   ...(readonly [failures: number, lost: number, attempts: Run["attempts"] | null]),
 ]
 const NO_REST: Rest = [null, null, null, null, null, null, null, null, null, 0, 0, null]
 
-/** A run that was triggered by SQL has its schedule's options as they are written there. */
-interface Written {
+/** A run triggered by SQL has the `options` of its schedule, unparsed, in the column `retry`. */
+interface UnparsedOptions {
   readonly options: object
 }
 
-/** By the usual rules where they can't be understood: the schedule says so, and somebody wants this run. */
-function rulesOf(retry: Run["retry"] | Written, timeoutMs: number | null): Pick<Run, "retry" | "timeoutMs"> {
+/** Uses the defaults for options that cannot be read: the schedule reports the error, and the run was asked for explicitly. */
+function policiesFor(
+  retry: Run["retry"] | UnparsedOptions,
+  timeoutMs: number | null,
+): Pick<Run, "retry" | "timeoutMs"> {
   if (typeof retry !== "object" || retry === null || !("options" in retry)) return { retry, timeoutMs }
   const { policies } = readOptions(JSON.stringify(retry.options))
   return { retry: policies.retry, timeoutMs: policies.timeoutMs }
 }
 
-/** What whoever claims a run knows without being told. */
-const STEP: readonly RunColumn[] = [
+/** The columns that a claimer knows without reading them. */
+const STATE_COLUMNS: readonly RunColumn[] = [
   ["state", "text"],
   ["claimable_at", "timestamptz"],
-  // It stays in the row for the story's sake.
+  // A finished run keeps its worker_id in the row, for the history of its last attempt.
   ["worker_id", "text", (r) => `case when ${r}.state = 'running' then ${r}.worker_id end`],
   ["started_at", "timestamptz"],
   ["completed_at", "timestamptz"],
@@ -72,8 +75,8 @@ const STEP: readonly RunColumn[] = [
 
 type RunColumn = readonly [column: string, type: string, value?: (r: string) => string]
 
-/** The attempts that have ended: the newest of them stands in columns of its own until the next begins. */
-export function storyOf(r: string): string {
+/** The attempts that have ended. The newest of them is in columns of the run until the next attempt begins. */
+export function attemptsOf(r: string): string {
   return `case
       when ${r}.outcome is null then ${r}.attempts
       else belfry.with_attempt(
@@ -82,12 +85,12 @@ export function storyOf(r: string): string {
     end`
 }
 
-export const runColumns = (r: string) => columnsOf([...RUN, ...STEP], r)
+export const runColumns = (r: string) => columnsOf([...RUN_COLUMNS, ...STATE_COLUMNS], r)
 
-/** As `runColumns`, with nothing in place of what a summary leaves out, so that the server needn't read it. */
+/** Like `runColumns`, with null for the columns that a summary leaves out, so that the server does not read them. */
 export const summaryColumns = (r: string) =>
   columnsOf(
-    [...RUN, ...STEP].map((each): RunColumn => {
+    [...RUN_COLUMNS, ...STATE_COLUMNS].map((each): RunColumn => {
       const [column, type] = each
       if (column === "payload") return [column, type, () => "null"]
       return column === "rest" ? [column, type, summaryRestOf] : each
@@ -103,9 +106,9 @@ function summaryRestOf(r: string): string {
     )`
 }
 
-/** Of a run that has just been claimed. */
-export const claimedColumns = (r: string) => columnsOf(RUN, r)
-export const CLAIMED_TYPES = RUN.map(
+/** The columns of a run that has just been claimed. */
+export const claimedColumns = (r: string) => columnsOf(RUN_COLUMNS, r)
+export const CLAIMED_TYPES = RUN_COLUMNS.map(
   ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
 ).join(", ")
 
@@ -118,37 +121,37 @@ function columnsOf(columns: readonly RunColumn[], r: string): string {
     .join(", ")
 }
 
-type Step = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "completedAt" | "progress">
+type StateColumns = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "completedAt" | "progress">
 
-/** What a change of the run names it by. */
+/** The id and the attempt, which a change of the run needs. */
 export function keyOf(row: Row, from = 0): { id: string; attempt: number } {
   return { id: row[from] as string, attempt: Number(row[from + 11]) }
 }
 
-/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+/** For lists and inspection. If the run cannot be read completely, returns the readable parts, with the reason as `error`. */
 export function readableRunOf(row: Row): Run {
-  const run = partsOf(row, 0, stepOf(row, RUN.length))
+  const run = partsOf(row, 0, stateColumnsOf(row, RUN_COLUMNS.length))
   try {
-    assertSoundRun(run)
+    assertValidRun(run)
     return run
   } catch (error) {
     return unreadableRun(run, unreadableBecause(error))
   }
 }
 
-/** By place, in the order of `claimedColumns`; `from` is where they begin in the row. Throws if the row can't be read. */
-export function runOf(row: Row, from: number, step: Step): Run {
-  const run = partsOf(row, from, step)
-  assertSoundRun(run)
+/** Reads the columns of `claimedColumns`, which begin at `from` in the row. Throws if the row cannot be read. */
+export function runOf(row: Row, from: number, stateColumns: StateColumns): Run {
+  const run = partsOf(row, from, stateColumns)
+  assertValidRun(run)
   return run
 }
 
-function partsOf(row: Row, from: number, step: Step): Run {
+function partsOf(row: Row, from: number, stateColumns: StateColumns): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const [missed, retry, timeoutMs, reason, by, message, details, error, parentId, failures, lost, attempts] =
-    furtherOf(optional(14))
-  const rules = rulesOf(retry, timeoutMs)
+    restIn(optional(14))
+  const policies = policiesFor(retry, timeoutMs)
   return {
     id: text(0),
     task: text(1),
@@ -163,34 +166,34 @@ function partsOf(row: Row, from: number, step: Step): Run {
     liveKey: optional(8),
     concurrencyKey: optional(9),
     concurrencyLimit: numberOf(optional(10)),
-    ...rules,
+    ...policies,
     reason,
     by,
-    state: step.state,
-    claimableAt: step.claimableAt,
+    state: stateColumns.state,
+    claimableAt: stateColumns.claimableAt,
     attempt: Number(text(11)),
     failures,
     lost,
-    workerId: step.workerId,
+    workerId: stateColumns.workerId,
     createdAt: instantOf(text(12)),
     dueAt: numberOf(optional(13)),
-    startedAt: step.startedAt,
-    completedAt: step.completedAt,
+    startedAt: stateColumns.startedAt,
+    completedAt: stateColumns.completedAt,
     message,
     details,
     error,
-    progress: step.progress,
+    progress: stateColumns.progress,
     attempts: attempts ?? [],
   }
 }
 
-function furtherOf(text: Text): Rest {
+function restIn(text: Text): Rest {
   if (text === null) return NO_REST
-  // Nothing, where it can't be read: then the run isn't sound.
+  // Empty if it cannot be read; then the run is not sound.
   return jsonOf<Rest | undefined>(text) ?? ([] as unknown as Rest)
 }
 
-function stepOf(row: Row, from: number): Step {
+function stateColumnsOf(row: Row, from: number): StateColumns {
   const [state, claimableAt, workerId, startedAt, completedAt, progress] = row.slice(from) as Text[]
   return {
     state: state as RunState,

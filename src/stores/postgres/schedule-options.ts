@@ -7,46 +7,51 @@ import { shown } from "../../core/shown.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { jsonOf } from "./rows.ts"
 
-/** The column `options`: policies in the words of `schedules.create`, whoever wrote them. What isn't named is as usual. */
+/**
+ * The column `options`: policies with the names of `schedules.create`, written by Belfry or by SQL. Missing ones have defaults.
+ */
 export interface ReadOptions {
   readonly policies: Policies
-  /** What stands beside the triggers if some options can't be read. Those that can be are in the policies. */
+  /**
+   * An extra trigger that names the options that cannot be read. The readable options are in `policies`. Null: all are
+   * readable.
+   */
   readonly problem: Trigger | null
 }
 
-type Written = { readonly [option: string]: Json }
+type OptionValues = { readonly [option: string]: Json }
 
-/** By their text: nearly all schedules have the same few, and a fire reads them each time. */
-const known = new Map<string, ReadOptions>()
-const KNOWN_MAX = 10_000
-/** A longer text isn't kept: what is known stays below 30 MB, whatever is written. */
-const KNOWN_TEXT_MAX = 2_000
+/** Parsed options by their text: nearly all schedules share a few texts, and every fire reads them. */
+const cache = new Map<string, ReadOptions>()
+const CACHE_MAX = 10_000
+/** Longer texts are not cached, so the cache stays below 30 MB. */
+const CACHED_TEXT_MAX = 2_000
 
 export function readOptions(text: string): ReadOptions {
-  const before = known.get(text)
-  if (before !== undefined) return before
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
   const written = jsonOf<Json | undefined>(text)
-  const read = isRecord(written) ? understood(written as Written) : noOptions(text)
-  if (text.length > KNOWN_TEXT_MAX) return read
-  if (known.size >= KNOWN_MAX) known.clear()
-  known.set(text, read)
+  const read = isRecord(written) ? readPolicies(written as OptionValues) : unreadableOptions(text)
+  if (text.length > CACHED_TEXT_MAX) return read
+  if (cache.size >= CACHE_MAX) cache.clear()
+  cache.set(text, read)
   return read
 }
 
-/** The table's constraint refuses it, but a restored dump or a superuser may have left it out. */
-function noOptions(text: string): ReadOptions {
-  const why = `options is ${shown(text)}; it must be an object that isn't nested deep.`
-  return { policies: completed({}), problem: { kind: "unreadable", why } }
+/** The table's constraint forbids this, but a restored dump or a superuser may have removed the constraint. */
+function unreadableOptions(text: string): ReadOptions {
+  const why = `options is ${shown(text)}; it must be an object without deep nesting.`
+  return { policies: policiesFrom({}), problem: { kind: "unreadable", why } }
 }
 
-function understood(written: Written): ReadOptions {
+function readPolicies(written: OptionValues): ReadOptions {
   const faults = new Map<string, string>()
-  // Each turn leaves out what is wrong by itself, or else what is wrong beside another option, until the rest can be read.
+  // Each pass drops options that are invalid alone, or else one that conflicts with another, until the rest can be read.
   while (true) {
-    // Null is the same as not given.
+    // Null counts as not given.
     const readable = Object.entries(written).filter(([name, value]) => value !== null && !faults.has(name))
     try {
-      const policies = completed(Object.fromEntries(readable))
+      const policies = policiesFrom(Object.fromEntries(readable))
       return { policies, problem: faults.size === 0 ? null : problemOf(written, faults) }
     } catch (error) {
       if (!(error instanceof BelfryError)) throw error
@@ -57,23 +62,23 @@ function understood(written: Written): ReadOptions {
 
 const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "options" }
 
-function completed(options: Written): Policies {
+function policiesFrom(options: OptionValues): Policies {
   return policiesOf(checked(options, POLICY_OPTIONS, SOURCE), SOURCE)
 }
 
 type Entries = readonly (readonly [option: string, value: Json])[]
 
-/** More than there are. Each that isn't one is compared with all that are. */
+/** More than the number of options. A limit is needed because each unknown name is compared with every option. */
 const OPTIONS_MAX = 50
 
-/** Never none: each option that can't be read by itself, or the one that is refused beside the others. */
+/** Returns at least one: every option that is invalid alone, or else the one that conflicts with the others. */
 function faultsIn(
   options: Entries,
   together: BelfryError,
 ): readonly (readonly [name: string, why: string])[] {
   const all = (why: string) => options.map(([name]) => [name, why] as const)
   if (options.length > OPTIONS_MAX)
-    return all(`options has ${options.length} names; there are fewer options.`)
+    return all(`options has ${options.length} names, more than there are options.`)
   const faults = options.flatMap(([name, value]) => {
     const why = faultOf(name, value)
     return why === null ? [] : [[name, why] as const]
@@ -84,7 +89,7 @@ function faultsIn(
 }
 
 function faultOf(name: string, value: Json): string | null {
-  if (Object.hasOwn(ELSEWHERE, name)) return `options has ${name}; ${ELSEWHERE[name]}.`
+  if (Object.hasOwn(IN_COLUMNS, name)) return `options has ${name}; ${IN_COLUMNS[name]}.`
   try {
     checked({ [name]: value }, POLICY_OPTIONS, SOURCE)
     return null
@@ -96,15 +101,15 @@ function faultOf(name: string, value: Json): string | null {
   }
 }
 
-function problemOf(written: Written, faults: ReadonlyMap<string, string>): Trigger {
+function problemOf(written: OptionValues, faults: ReadonlyMap<string, string>): Trigger {
   const why = [...new Set(faults.values())].join(" ")
   return { kind: "unreadable", why, options: { written, unread: [...faults.keys()] } }
 }
 
 const IN_CRON = 'write it into the column cron, an interval as "@every 90s"'
 
-/** What a row says by its columns. In `options` it would be left out without a word. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
+/** Settings that have columns of their own. In `options` they would be ignored silently, so they are refused. */
+const IN_COLUMNS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(["cron", "every", "at", "in", "triggers"].map((option) => [option, IN_CRON])),
   anchor: "write startsAt: an interval counts from there",
   dayMatch: 'write "+" before the weekday in the column cron: then a day must match both',

@@ -8,9 +8,9 @@ const RECONNECT_MIN_MS = 200
 const RECONNECT_MAX_MS = 5_000
 
 /**
- * A connection that is reserved: heartbeats go over it, so that tasks that use up the pool can't keep a worker from saying
- * that it lives; and notifications come over it. When it breaks it is made anew, and since a hint may have been missed
- * meanwhile, everything is hinted at then.
+ * A reserved connection for heartbeats and notifications. Heartbeats do not use the pool, so tasks that exhaust the pool cannot
+ * delay them. If the connection breaks it is opened again. Hints may have been missed in between, so listeners then get every
+ * hint.
  */
 export class Session {
   readonly #pool: Pool
@@ -18,17 +18,17 @@ export class Session {
   readonly #waiting: Waiting
   readonly #channel: string
   readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
-  /** One statement at a time: what comes meanwhile waits here. */
-  #busy: Promise<unknown> = Promise.resolve()
+  /** Statements run one at a time; the next waits for this. */
+  #lastStatement: Promise<unknown> = Promise.resolve()
   #connecting: Promise<Queryable> | null = null
   #end: (() => void) | null = null
-  /** Whether a statement is under way: then it has to be ended before its connection. */
-  #isAsking = false
+  /** Whether a statement is running. It must then be cancelled before the connection is closed. */
+  #isQuerying = false
   #stopTimer: (() => void) | null = null
   #delayMs = RECONNECT_MIN_MS
   #isClosed = false
 
-  /** Somebody told that runs have ended, this process or another. */
+  /** Called when this or another process notified that runs have ended. */
   onEnded: () => void = () => undefined
 
   constructor(pool: Pool, database: Database, waiting: Waiting, channel: string) {
@@ -42,33 +42,33 @@ export class Session {
     return {
       rows: (text, values) => {
         const endsAt = this.#database.endsAt()
-        const done = this.#busy.then(() => this.#rows(text, values, endsAt))
-        this.#busy = done.catch(() => undefined)
+        const done = this.#lastStatement.then(() => this.#rows(text, values, endsAt))
+        this.#lastStatement = done.catch(() => undefined)
         return done
       },
     }
   }
 
   async #rows(text: string, values: readonly unknown[] | undefined, endsAt: number): Promise<readonly Row[]> {
-    const client = await this.#database.by(this.#connected(), endsAt)
-    this.#isAsking = true
+    const client = await this.#database.withDeadline(this.#connected(), endsAt)
+    this.#isQuerying = true
     try {
       return await this.#database.on(client, endsAt).rows(text, values)
     } catch (error) {
-      // The next beat begins with another.
+      // The next heartbeat uses a new connection.
       if (!isAnswered(error)) {
         this.#drop()
         this.#reconnectLater()
       }
       throw error
     } finally {
-      this.#isAsking = false
+      this.#isQuerying = false
     }
   }
 
-  /** Silent is allowed, so a connection that can't be had now is tried again in the background. */
+  /** Never fails: if there is no connection now, it is tried again in the background. */
   listen(onHint: (hint: Hint) => void): () => void {
-    // The same callback twice is two listeners.
+    // Wrapped in an object, so that the same callback can be registered twice.
     const listener = { onHint }
     this.#listeners.add(listener)
     void this.#connected().catch(() => this.#reconnectLater())
@@ -84,12 +84,12 @@ export class Session {
     this.#drop()
   }
 
-  tell(hint: Hint): void {
+  notify(hint: Hint): void {
     for (const listener of [...this.#listeners]) {
       try {
         listener.onHint(hint)
       } catch {
-        // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
+        // An error in a listener must not fail the write that sent the hint, nor stop the other listeners.
       }
     }
   }
@@ -99,7 +99,7 @@ export class Session {
     const connecting = this.#connect()
     this.#connecting = connecting
     connecting.catch(() => {
-      // Also one that may still come: nobody waits for it any more, and it would stay beside the next.
+      // A connection that timed out may still arrive. It is dropped, or it would stay open beside the next one.
       if (this.#connecting === connecting) this.#drop()
     })
     return connecting
@@ -108,30 +108,30 @@ export class Session {
   async #connect(): Promise<Queryable> {
     const endsAt = this.#database.endsAt()
     const client = await this.#ownClient(endsAt)
-    // Nothing on the server can make it wait: no statement is under way here that would outlive its connection.
-    await this.#database.by(client.query({ text: `listen "${this.#channel}"` }), endsAt)
+    // LISTEN never waits for a lock, so it cannot outlive its connection and need not be cancelled.
+    await this.#database.withDeadline(client.query({ text: `listen "${this.#channel}"` }), endsAt)
     this.#delayMs = RECONNECT_MIN_MS
-    for (const hint of SHARED_HINTS) this.tell(hint)
+    for (const hint of SHARED_HINTS) this.notify(hint)
     return client
   }
 
-  /** Made like the pool's own where the pool tells how; else one of them, kept. */
+  /** A new client with the pool's class and options. If the pool does not expose them, a connection of the pool that is kept. */
   async #ownClient(endsAt: number): Promise<Queryable> {
     const { Client, options } = this.#pool
     if (Client === undefined || options === undefined) {
-      const client = (await this.#database.lent(endsAt)) as PoolClient & SingleClient
+      const client = (await this.#database.borrowed(endsAt)) as PoolClient & SingleClient
       this.#watch(client, () => client.release(true))
       return client
     }
     const client = new Client(options as never)
     this.#watch(client, () => void client.end().catch(() => undefined))
-    await this.#database.by(client.connect(), endsAt)
+    await this.#database.withDeadline(client.connect(), endsAt)
     return client
   }
 
   #watch(client: SingleClient, close: () => void): void {
     const end = () => {
-      if (this.#isAsking) void this.#database.abandon(client, close)
+      if (this.#isQuerying) void this.#database.abandon(client, close)
       else close()
     }
     this.#end = end
@@ -145,7 +145,7 @@ export class Session {
     client.on("notification", ({ channel, payload }) => {
       if (channel !== this.#channel || !(SHARED_HINTS as readonly unknown[]).includes(payload)) return
       if (payload === "ended") this.onEnded()
-      this.tell(payload as Hint)
+      this.notify(payload as Hint)
     })
   }
 

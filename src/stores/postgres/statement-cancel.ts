@@ -1,14 +1,14 @@
 import type { Waiting } from "./database.ts"
 
-/** As much of `pg`'s own client as a cancel needs. A client of another make has none of it. */
+/** The part of `pg`'s own client that a cancel needs. Other clients lack it. */
 interface Cancellable {
   readonly processID: number
   readonly secretKey: number
   readonly connectionParameters: object
-  readonly constructor: new (options: object) => Besides
+  readonly constructor: new (options: object) => CancelClient
 }
 
-interface Besides {
+interface CancelClient {
   readonly host: string
   readonly port: number
   readonly connection: Connection
@@ -24,16 +24,16 @@ interface Connection {
   on(event: "connect" | "sslconnect" | "end" | "error", listener: () => void): unknown
 }
 
-/** A server that can be reached hears of it in one round trip. */
+/** A reachable server gets the request within one round trip. */
 const CANCEL_MS = 1_000
 
 /**
- * Asks the server to end the statement that this connection waits for. Closing the connection isn't enough: a server that
- * waits for a lock doesn't look whether its client is still there. The answer comes when the server, or the pooler before
- * it, has been told, or can't be told.
+ * Asks the server to cancel the statement that runs on this connection. Closing the connection is not enough: a server that
+ * waits for a lock does not notice that its client is gone. Resolves when the server, or the pooler before it, has the request
+ * or cannot be reached.
  *
- * This is the protocol's own cancel request: it needs no free connection slot on the server, and a pooler passes it on. So the
- * connection in question has to stay open until then.
+ * This is the cancel request of PostgreSQL's protocol: it needs no free connection slot, and a pooler passes it on. The
+ * connection must stay open until then.
  */
 export function cancelStatement(client: object, waiting: Pick<Waiting, "setTimer">): Promise<void> {
   if (!isCancellable(client)) return Promise.resolve()

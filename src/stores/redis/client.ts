@@ -1,21 +1,21 @@
-/** As much of ioredis as Belfry uses: a client or a cluster that has this shape fits, wrapped or not. */
+/** The part of ioredis that Belfry uses. Any client or cluster of this shape fits, also a wrapped one. */
 export interface RedisClient {
   call(command: string, args: (string | number)[]): Promise<unknown>
-  /** Another connection to the same place: one that listens can do nothing else. */
+  /** A second connection to the same server: a connection that subscribes cannot run other commands. */
   duplicate(): RedisClient
   readonly isCluster?: boolean
-  /** With true it connects again at once. */
+  /** With true the client reconnects immediately. */
   disconnect(reconnect?: boolean): void
   subscribe(channel: string): Promise<unknown>
   on(event: "message", listener: (channel: string, message: string) => void): unknown
   on(event: "ready", listener: () => void): unknown
   on(event: "error", listener: (error: Error) => void): unknown
   off(event: "error", listener: (error: Error) => void): unknown
-  /** `keyPrefix` is put before our prefix, as before any key; `db` is the database that a single server is asked for. */
+  /** ioredis puts `keyPrefix` before every key, and so before our prefix. `db` is the database number on a single server. */
   readonly options?: { readonly keyPrefix?: unknown; readonly db?: unknown }
 }
 
-/** The store's own waiting: a timer, and a clock that never goes back. The system's clock fits; so does a test's. */
+/** The timer, the monotonic clock and the random numbers that the store uses. Tests pass their own. */
 export interface Waiting {
   monotonic(): number
   setTimer(delayMs: number, callback: () => void): () => void
@@ -23,12 +23,12 @@ export interface Waiting {
 }
 
 export interface RedisOptions {
-  /** What every key begins with: a hash tag, so that a cluster keeps the whole namespace in one slot. */
+  /** Every key begins with it. It is a hash tag, so a cluster keeps all our keys in one slot. */
   readonly prefix: string
-  /** How long a call may take, waiting for a connection included. */
+  /** The longest time that a call may take, including the wait for a connection. */
   readonly deadlineMs: number
-  /** For messages: where the server is, without its password. */
+  /** The server's address for messages, without the password. */
   readonly where: string
-  /** SharedHint of what may be wrong and can't be looked at. */
+  /** Called with a warning if a setting of the server cannot be checked. */
   onWarning(message: string): void
 }

@@ -4,88 +4,88 @@ import { faultOf, isDatabaseRefused, isWrongType, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
 import { wrongKeys } from "./wrong-keys.ts"
 
-/** What a script answers: whole numbers, texts, nothing, and lists of these. */
+/** A reply of a script: an integer, a string, nothing, or a list of replies. */
 export type Reply = string | number | null | undefined | readonly Reply[]
 
-type Calling = Pick<RedisClient, "call" | "disconnect">
+type CommandClient = Pick<RedisClient, "call" | "disconnect">
 
-/** Runs scripts, each by a deadline. */
+/** Runs scripts and commands, each with a deadline. */
 export class Connection {
-  readonly #client: Calling
-  readonly #isOurs: boolean
+  readonly #client: CommandClient
+  readonly #isOwned: boolean
   readonly #options: RedisOptions
   readonly #waiting: Waiting
-  readonly #known = new Set<string>()
-  /** No other connection has it. */
+  readonly #loadedScripts = new Set<string>()
+  /** Unique to this connection. */
   readonly #name: string
   #calls = 0
-  /** Why the driver can't connect, which it tells listeners only; its calls hear that they were tried often enough. */
-  #reason: string | null = null
-  /** Called when the server doesn't know what it knew: it may be another one than before. */
-  onStranger: () => void = () => undefined
+  /** The last connection error. The driver gives it to `error` listeners only; calls fail with a bare retry limit error. */
+  #connectionError: string | null = null
+  /** Called when the server lacks a script that it had before: it may have been restarted or replaced. */
+  onMissingScript: () => void = () => undefined
 
-  constructor(client: Calling, isOurs: boolean, options: RedisOptions, waiting: Waiting) {
+  constructor(client: CommandClient, isOwned: boolean, options: RedisOptions, waiting: Waiting) {
     this.#client = client
-    this.#isOurs = isOurs
+    this.#isOwned = isOwned
     this.#options = options
     this.#waiting = waiting
-    this.#name = [waiting.random(), waiting.random()].map((chance) => chance.toString(36).slice(2)).join("")
+    this.#name = [waiting.random(), waiting.random()].map((part) => part.toString(36).slice(2)).join("")
   }
 
-  /** For the driver's errors, which it would print if nobody listened. It connects again by itself. */
+  /** Listens to the driver's errors, which the driver would otherwise print. The driver reconnects by itself. */
   readonly onError = (error: Error): void => {
-    this.#reason = error.message || String((error as { code?: unknown }).code)
-    // It would go on with database 0, where nobody looks for what is written.
-    if (this.#isOurs && isDatabaseRefused(error)) this.#client.disconnect(true)
+    this.#connectionError = error.message || String((error as { code?: unknown }).code)
+    // Without a reconnect, ioredis would go on in database 0 and write our keys there.
+    if (this.#isOwned && isDatabaseRefused(error)) this.#client.disconnect(true)
   }
 
-  /** One atom. The prefix is its only key: others are made from it, and lie in the same slot of a cluster. */
+  /** Runs a script, which is atomic. The prefix is its only key: the script derives all others, which are in the same slot. */
   async run<T extends Reply>(script: Script, args: readonly (string | number)[]): Promise<T> {
-    return (await this.by(this.#evaluate(script, [this.#options.prefix], args))) as T
+    return (await this.withDeadline(this.#evaluate(script, [this.#options.prefix], args))) as T
   }
 
-  /** As `run`, for a script that `answeringOnce` or `runningOnce` made: each call has a key of its own. */
+  /** Like `run`, for a script made by `answeringOnce` or `runningOnce`. Passes a second key that is unique to the call. */
   async once<T extends Reply>(script: Script, args: readonly (string | number)[]): Promise<T> {
     const { prefix } = this.#options
     this.#calls++
     const keys = [prefix, `${prefix}:calls:${this.#name}:${this.#calls}`]
-    return (await this.by(this.#evaluate(script, keys, args))) as T
+    return (await this.withDeadline(this.#evaluate(script, keys, args))) as T
   }
 
   command(name: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.by(this.#client.call(name, args))
+    return this.withDeadline(this.#client.call(name, args))
   }
 
   /** In [0, 1). */
-  chance(): number {
+  random(): number {
     return this.#waiting.random()
   }
 
-  /** Ends by the deadline, whatever the network does; what goes wrong is told in our words. */
-  by<T>(work: Promise<T>): Promise<T> {
+  /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
+  withDeadline<T>(work: Promise<T>): Promise<T> {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
       const stop = this.#waiting.setTimer(deadlineMs, () => {
-        const why = this.#reason === null ? "" : ` The driver says: ${this.#reason}.`
+        const why = this.#connectionError === null ? "" : ` The driver says: ${this.#connectionError}.`
         const text = `${where} did not answer within ${deadlineMs / 1000} s.${why}`
         reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
-        // A server that is gone without a word leaves a connection that is never answered, and never ends by itself.
-        if (this.#isOurs) this.#client.disconnect(true)
+        // If the server vanished without closing the connection, the connection would stay open and unanswered forever.
+        if (this.#isOwned) this.#client.disconnect(true)
       })
       const onAnswer = (answer: T) => {
-        this.#reason = null
+        this.#connectionError = null
         resolve(answer)
       }
-      work.then(onAnswer, (error) => reject(faultOf(error, where, this.#reason))).finally(stop)
+      work.then(onAnswer, (error) => reject(faultOf(error, where, this.#connectionError))).finally(stop)
     })
   }
 
-  /** The server doesn't say which key it is. */
+  /** Finds the key of the wrong type, because the server's error does not name it. */
   async #wrongKey(cause: unknown): Promise<unknown> {
     const { prefix, where } = this.#options
     const keys = await wrongKeys(prefix, (name, args) => this.#client.call(name, args))
     if (keys === "") return cause
-    const text = `A key on ${where} is of the wrong type: ${keys}. Stop what writes to it, and delete it or take another prefix.`
+    const text = `A key on ${where} is of the wrong type: ${keys}. Stop the program that writes it, then delete it or use another prefix.`
     return new BelfryError("BELFRY_STORE_UNFIT", text, { details: { keys }, cause })
   }
 
@@ -100,11 +100,11 @@ export class Connection {
     } catch (error) {
       if (isWrongType(error)) throw await this.#wrongKey(error)
       if (refusalOf(error) !== "NOSCRIPT") throw error
-      if (this.#known.has(sha)) this.onStranger()
-      // The server is new, was restarted or was told to forget: it learns the script by running it.
+      if (this.#loadedScripts.has(sha)) this.onMissingScript()
+      // The server is new or restarted, or its scripts were flushed. EVAL runs the script and caches it.
       answer = await this.#client.call("eval", [text, keys.length, ...keys, ...args])
     }
-    this.#known.add(sha)
+    this.#loadedScripts.add(sha)
     return answer
   }
 }

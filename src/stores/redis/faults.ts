@@ -1,39 +1,38 @@
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
 
-/** The word a server's refusal begins with, such as NOSCRIPT; null for what the driver says itself. */
+/** The first word of a server's error, such as NOSCRIPT. Null for errors of the driver. */
 export function refusalOf(error: unknown): string | null {
   const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown }
   if (name !== "ReplyError" || typeof message !== "string") return null
   return /^[A-Z]+/.exec(message)?.[0] ?? null
 }
 
-/** A key holds something else than a command is for; a script says so in the middle of its own message. */
+/** Whether a key has the wrong type for a command. An error inside a script has the word in the middle of its message. */
 export function isWrongType(error: unknown): boolean {
   const { message } = (error ?? {}) as { message?: unknown }
   return refusalOf(error) !== null && /WRONGTYPE/.test(String(message))
 }
 
-/** The server has no such database, or lets this user have database 0 only. */
+/** Whether the server lacks the database, or permits only database 0 to this user. */
 export function isDatabaseRefused(error: unknown): boolean {
   const { message } = (error ?? {}) as { message?: unknown }
   return refusalOf(error) !== null && /DB index|SELECT is not allowed|'select' command/i.test(String(message))
 }
 
-/** The first letter of an answer that is none of Redis's; null for any other error. */
-function strangeAnswer(error: Error): string | null {
+/** The first character of a reply that is not in the Redis protocol. Null for any other error. */
+function foreignReply(error: Error): string | null {
   return /(?:Unknown RESP type|Protocol error, got).*?"(.)"/s.exec(error.message)?.[1] ?? null
 }
 
-/** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
+/** Translates an error of the driver or of the server into a BelfryError. Returns any other error unchanged. */
 export function faultOf(error: unknown, where: string, reason: string | null): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
-  const letter = strangeAnswer(error)
+  const letter = foreignReply(error)
   if (letter !== null) {
-    const who =
-      letter === "H" ? "a web server, by its first letter H" : `something that begins with "${letter}"`
+    const reply = letter === "H" ? "with H, like that of a web server" : `with "${letter}"`
     return new BelfryError(
       "BELFRY_STORE_UNFIT",
-      `${where} is no Redis server. What answers there is ${who}.`,
+      `${where} is not a Redis server. The reply begins ${reply}.`,
       { cause: error, remedy: "Check the host and the port in the address." },
     )
   }
@@ -45,7 +44,7 @@ export function faultOf(error: unknown, where: string, reason: string | null): u
     })
   }
   const refusal = refusalOf(error)
-  if (refusal === null && !isOfConnection(error)) return error
+  if (refusal === null && !isConnectionError(error)) return error
   const [code, text, remedy] = describe(refusal, error.message, where)
   return new BelfryError(code, `${text} It says: ${error.message.replace(/\.+$/, "")}.`, {
     details: { refusal },
@@ -55,13 +54,13 @@ export function faultOf(error: unknown, where: string, reason: string | null): u
 }
 
 function databaseRefused(where: string, said: string, cause: Error): BelfryError {
-  const text = `The server doesn't give the database that ${where} names. It says: ${said}.`
+  const text = `The server refuses the database in ${where}. It says: ${said}.`
   const remedy =
     "Name a database that the server has, such as redis://host:6379/0, or raise `databases` in its configuration."
   return new BelfryError("BELFRY_STORE_UNFIT", text, { cause, remedy })
 }
 
-function isOfConnection(error: Error): boolean {
+function isConnectionError(error: Error): boolean {
   const { code } = error as { code?: unknown }
   return (
     typeof code === "string" ||
@@ -75,15 +74,15 @@ function describe(
   message: string,
   where: string,
 ): readonly [code: ErrorCode, text: string, remedy?: string] {
-  // A script that stumbles over one of these says so in the middle of its own message.
+  // An error inside a script begins with ERR and has one of these words in the middle of its message.
   switch (
     refusal === "ERR" ? (/-?(OOM|READONLY|MISCONF|WRONGTYPE)\b/.exec(message)?.[1] ?? refusal) : refusal
   ) {
     case "OOM":
       return [
         "BELFRY_STORE_FULL",
-        `There is no memory left on ${where}; nothing was changed.`,
-        "Raise the server's maxmemory, or free some: writing goes on by itself.",
+        `${where} is out of memory; nothing was changed.`,
+        "Raise the server's maxmemory, or free some memory. Belfry then continues by itself.",
       ]
     case "MISCONF":
       return ["BELFRY_STORE_FULL", `${where} can't write to its disk; nothing was changed.`]
@@ -107,7 +106,7 @@ function describe(
     case "WRONGTYPE":
       return [
         "BELFRY_STORE_UNFIT",
-        `Belfry's keys on ${where} are not as they should be.`,
+        `A key of Belfry on ${where} is of the wrong type.`,
         "Choose another prefix, such as redis://host:6379/0?prefix=belfry2.",
       ]
     default:
@@ -115,7 +114,7 @@ function describe(
   }
 }
 
-/** The server names the command, or says that it is about a key or a channel. */
+/** The server's message names the command, or says that a key or a channel is forbidden. */
 function permissionRemedy(message: string): string {
   const command = /run the '([\w|-]+)' command/.exec(message)?.[1]
   if (command !== undefined) return `Let this user run it: ACL SETUSER <user> +${command}`

@@ -8,14 +8,14 @@ import { scriptOf } from "./script.ts"
 const PUBLISH = scriptOf(KEYS, "call('PUBLISH', prefix .. ':news', ARGV[1])")
 
 /**
- * A connection that dies without a word (a firewall forgot it, its host is gone) stays open on this side and hears nothing for
- * good. So it has to answer this often. Of the six questions a minute that an idle process may ask, this leaves three.
+ * How often the subscribed connection is checked. If a firewall drops it or its host vanishes, it stays open on this side and
+ * receives nothing. An idle process may send six commands a minute; this check uses three of them.
  */
 export const CHECK_EVERY_MS = 20_000
 
 /**
- * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and when it falls silent
- * it is replaced; since a hint may have been missed meanwhile, everything is hinted at then.
+ * Receives the hints that scripts publish, over its own connection. If the connection breaks the driver reconnects; if it stops
+ * answering it is replaced. Hints may have been missed in between, so listeners then get every hint.
  */
 export class Hints {
   readonly #client: RedisClient
@@ -24,9 +24,9 @@ export class Hints {
   readonly #waiting: Waiting
   readonly #channel: string
   readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
-  /** Somebody told that runs have ended, this process or another. */
+  /** Called when this or another process published that runs have ended. */
   onEnded: () => void = () => undefined
-  /** Called at each connection: the server may be another one than before. */
+  /** Called after each connect: the server may be a different one. */
   onConnected: () => void = () => undefined
   #subscriber: RedisClient | null = null
   #subscribed: Promise<unknown> = Promise.resolve()
@@ -46,29 +46,29 @@ export class Hints {
     this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:news`
   }
 
-  /** Silent is allowed: if the channel can't be had now, it is when the server is back. */
+  /** Never fails: if the server is away, the subscription starts when it is back. */
   async listen(onHint: (hint: Hint) => void): Promise<() => void> {
-    // The same callback twice is two listeners.
+    // Wrapped in an object, so that the same callback can be registered twice.
     const listener = { onHint }
     this.#listeners.add(listener)
     if (this.#subscriber === null) this.#subscribe()
-    await this.#connection.by(this.#subscribed).catch(ignored)
+    await this.#connection.withDeadline(this.#subscribed).catch(ignored)
     return () => {
       this.#listeners.delete(listener)
     }
   }
 
-  tell(hint: Hint): void {
+  notify(hint: Hint): void {
     for (const listener of [...this.#listeners]) {
       try {
         listener.onHint(hint)
       } catch {
-        // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
+        // An error in a listener must not fail the write that sent the hint, nor stop the other listeners.
       }
     }
   }
 
-  /** Not waited for: a hint that is lost costs others a moment. */
+  /** Not awaited: without the hint, other processes find the change at their next poll. */
   publish(hint: Hint): void {
     this.#connection.run(PUBLISH, [hint]).catch(ignored)
   }
@@ -81,32 +81,32 @@ export class Hints {
   }
 
   #subscribe(): void {
-    const subscriber = anotherOf(this.#client)
+    const subscriber = subscriberOf(this.#client)
     this.#subscriber = subscriber
     subscriber.on("error", ignored)
-    subscriber.on("message", (_channel: string, words: string) => this.#tellWords(words.split(" ")))
-    // At each connection: the driver gives up what it couldn't send.
-    subscriber.on("ready", () => void this.#follow(subscriber, { isNew: true }))
+    subscriber.on("message", (_channel: string, words: string) => this.#receive(words.split(" ")))
+    // At each connect: the driver drops a subscription that it could not send.
+    subscriber.on("ready", () => void this.#check(subscriber, { isNew: true }))
     this.#subscribed = subscriber.subscribe(this.#channel)
     this.#subscribed.catch(ignored)
   }
 
-  /** To subscribe again changes nothing and is answered, also by a cluster: that is the check of a connection. */
-  async #follow(subscriber: RedisClient, { isNew }: { readonly isNew: boolean }): Promise<void> {
+  /** Subscribing again changes nothing and is answered, also by a cluster. So it serves as the check of the connection. */
+  async #check(subscriber: RedisClient, { isNew }: { readonly isNew: boolean }): Promise<void> {
     if (this.#subscriber !== subscriber) return
     const stop = this.#setTimer(this.#deadlineMs, () => this.#replace(subscriber))
     try {
       await subscriber.subscribe(this.#channel)
     } catch {
-      // Silent until the next connection.
+      // No hints until the next connect.
       return
     } finally {
       stop()
     }
     if (this.#subscriber !== subscriber) return
     if (isNew) this.onConnected()
-    if (isNew) this.#tellWords(SHARED_HINTS)
-    this.#setTimer(CHECK_EVERY_MS, () => void this.#follow(subscriber, { isNew: false }))
+    if (isNew) this.#receive(SHARED_HINTS)
+    this.#setTimer(CHECK_EVERY_MS, () => void this.#check(subscriber, { isNew: false }))
   }
 
   #replace(subscriber: RedisClient): void {
@@ -114,28 +114,28 @@ export class Hints {
     this.#subscribe()
   }
 
-  /** One at a time: either the next check, or the end of its patience. */
+  /** There is one timer at a time: for the next check, or for the deadline of the current one. */
   #setTimer(delayMs: number, callback: () => void): () => void {
     this.#stopTimer()
     this.#stopTimer = this.#waiting.setTimer(delayMs, callback)
     return this.#stopTimer
   }
 
-  #tellWords(words: readonly string[]): void {
+  #receive(words: readonly string[]): void {
     if (words.includes("ended")) this.onEnded()
-    for (const hint of SHARED_HINTS) if (words.includes(hint)) this.tell(hint)
+    for (const hint of SHARED_HINTS) if (words.includes(hint)) this.notify(hint)
   }
 }
 
 /**
- * The driver of a single server must not subscribe again by itself: nobody hears when that fails, and an error that nobody hears ends
- * the process. A cluster's driver hears it, and takes other options.
+ * On a single server, ioredis must not resubscribe by itself: a failure there is an unhandled rejection, which ends the process.
+ * On a cluster, ioredis handles the failure, and `duplicate` takes other options.
  */
-function anotherOf(client: RedisClient): RedisClient {
+function subscriberOf(client: RedisClient): RedisClient {
   if (client.isCluster) return client.duplicate()
   const single = client as unknown as { duplicate(options: { autoResubscribe: boolean }): RedisClient }
   return single.duplicate({ autoResubscribe: false })
 }
 
-/** The driver connects again by itself; until then there are no hints. */
+/** The driver reconnects by itself; until then there are no hints. */
 function ignored(): void {}

@@ -12,7 +12,7 @@ import { addressOf, placeOf, taggedPrefix } from "./place.ts"
 import { DEADLINE_MS } from "./redis.ts"
 import { checksOf, type ServerSettings } from "./server-checks.ts"
 
-/** Looks at the server of a store, over a connection that is made for it. Nothing is changed. */
+/** Checks the server of a store, over a new connection. Changes nothing. */
 export async function inspect(address: string): Promise<Inspection> {
   checkedValue(address, required(ADDRESS), { source: storeSource("inspect"), option: "address" })
   const { url, prefix: named } = addressOf(address)
@@ -44,12 +44,12 @@ async function serverChecks(connection: Connection): Promise<readonly Check[]> {
   return checksOf(settings)
 }
 
-/** Lines of `name:value`; others are headings. */
+/** The lines of the form `name:value`; the other lines are headings. */
 function fieldsOf(info: string): ReadonlyMap<string, string> {
   return new Map([...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name!, value!]))
 }
 
-/** Valkey gives the version of Redis that it is compatible with, and its own. */
+/** Valkey reports its own version, and the version of Redis that it is compatible with. */
 function versionOf(info: ReadonlyMap<string, string>): string | null {
   const [valkey, redis] = [info.get("valkey_version"), info.get("redis_version")]
   if (valkey !== undefined) return `Valkey ${valkey}`
@@ -61,7 +61,7 @@ async function settingOf(connection: Connection, name: string): Promise<string |
     return ((await connection.command("config", "get", name)) as readonly string[])[1] ?? null
   } catch (error) {
     if (refusalOf((error as Error).cause) === null) throw error
-    // Hosted servers often forbid the command.
+    // Hosted servers often forbid CONFIG.
     return null
   }
 }

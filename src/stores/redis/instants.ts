@@ -1,12 +1,12 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
-import { DATE_MAX } from "../../core/sound.ts"
+import { DATE_MAX } from "../../core/valid-records.ts"
 
-/** Instants as they stand in hashes and before log lines: see `lua/instants.ts`. */
+/** Instants as they are written in hashes and before log lines: see `lua/instants.ts`. */
 
 const TEXTS_MAX = 1_000
 
-/** Many records of one call have the same instant, and to write it takes longer than all else that is done for a record. */
+/** Many records of one call share an instant, and formatting it takes longer than all other work for a record. */
 const texts = new Map<Instant, string>()
 
 export function instantText(instant: Instant): string {
@@ -23,7 +23,7 @@ export function instantText(instant: Instant): string {
 
 const RFC_3339 = /^(\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Null where there is none; not a number where the text is no instant: then the record isn't what its type says. */
+/** Null without a text. NaN if the text is not an instant; then the record is unreadable. */
 export function instantIn(text: string | null | undefined): Instant | null {
   if (text === null || text === undefined) return null
   return RFC_3339.test(text) ? Date.parse(text) : Number.NaN

@@ -1,22 +1,22 @@
 export type Args = (string | number)[]
 
-/** What runs of one kind have in common: what a script needs to know, fields of their hashes, and the names of the others. */
+/** What the runs of one kind share: the head for the script, fields of their hashes, and the names of their own fields. */
 export interface Kind {
   readonly head: Args
   readonly common: Args
-  /** One for each value that a run has of its own, in their order. */
+  /** The names of the fields whose values each run sends itself, in order. */
   readonly names: readonly string[]
 }
 
 /**
- * Runs as arguments of a script. What many of one call have in common, the names of their fields above all, is sent once for
- * all of them, as their kind: to read an argument takes a server as long as to store it.
+ * Runs as arguments of a script. What many runs of one call share, above all the names of their fields, is sent once, as their
+ * kind: the server needs as long to read an argument as to store it.
  */
 export class Kinds {
   readonly #numbers = new Map<string, number>()
   readonly #args: Args = []
 
-  /** As `lua/kinds.ts` takes them: how many, then each. They come before the runs. */
+  /** The kinds for `lua/kinds.ts`: their number, then each kind. The runs follow them. */
   get args(): Args {
     return [this.#numbers.size, ...this.#args]
   }

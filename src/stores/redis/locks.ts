@@ -6,8 +6,8 @@ import { refusalOf } from "./faults.ts"
 import { examineDatabase, examineNumbers } from "./opening.ts"
 import { type Script, scriptOf } from "./script.ts"
 
-// A hold is one key that ends by itself; its value is the fence, a space and the token.
-const OWNED = `
+// A held lock is one key with an expiry; its value is the fence, a space and the token.
+const FENCE_OF = `
 local function fence_of(value, token)
   local fence, owner = string.match(value or '', '^(%d+) (.*)$')
   if owner == token then return tonumber(fence) end
@@ -15,41 +15,41 @@ local function fence_of(value, token)
 end`
 
 const ACQUIRE = scriptOf(
-  OWNED,
+  FENCE_OF,
   `
 local value = redis.call('get', KEYS[1])
 local fence = fence_of(value, ARGV[1])
 if value and not fence then return {0, redis.call('pttl', KEYS[1])} end
 if not fence then
   fence = redis.call('incr', KEYS[2])
-  -- A server that has forgotten everything goes on from its clock: above all fences that it gave before, unless they
-  -- were a thousand each second.
+  -- A server that lost its data continues from its clock in milliseconds. That is above all earlier fences, unless there were
+  -- more than a thousand a second.
   if fence == 1 then
     local now = redis.call('time')
     fence = now[1] * 1000 + math.floor(now[2] / 1000)
     redis.call('set', KEYS[2], string.format('%.0f', fence))
   end
 end
--- Not tostring(fence), which is 1e+14 for a large one.
+-- tostring() would write a large fence as 1e+14.
 redis.call('set', KEYS[1], string.format('%.0f', fence) .. ' ' .. ARGV[1], 'px', ARGV[2])
 return {1, fence}`,
 )
 
 const EXTEND = scriptOf(
-  OWNED,
+  FENCE_OF,
   `
 if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
 return redis.call('pexpire', KEYS[1], ARGV[2])`,
 )
 
 const RELEASE = scriptOf(
-  OWNED,
+  FENCE_OF,
   `
 if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
 return redis.call('del', KEYS[1])`,
 )
 
-/** As much of ioredis as locks use. */
+/** The part of ioredis that locks use. */
 export interface LockClient extends Pick<RedisClient, "call" | "disconnect" | "options"> {
   on(event: "error", listener: (error: Error) => void): unknown
   off(event: "error", listener: (error: Error) => void): unknown
@@ -57,18 +57,21 @@ export interface LockClient extends Pick<RedisClient, "call" | "disconnect" | "o
 
 interface Opened {
   readonly client: LockClient
-  readonly isOurs: boolean
+  readonly isOwned: boolean
   readonly connection: Connection
 }
 
-/** Each call is one script, which Redis runs as one atom, by its own clock. */
+/** Each call is one script, which Redis runs atomically and by its own clock. */
 export function createRedisLocks(
-  makeClient: () => Promise<{ client: LockClient; isOurs: boolean }>,
+  makeClient: () => Promise<{ client: LockClient; isOwned: boolean }>,
   options: RedisOptions,
   waiting: Waiting,
 ): LockBackend {
-  const open = () => opened(makeClient, options, waiting)
-  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: leave }, waiting)
+  const open = () => openConnection(makeClient, options, waiting)
+  const lockConnection = new LockConnection<Opened>(
+    { where: options.where, open, close: disconnect },
+    waiting,
+  )
   const run = (script: Script, name: string, args: readonly (string | number)[]) =>
     lockConnection.use(({ connection }) => evaluate(connection, script, keysOf(options.prefix, name), args))
   return {
@@ -92,7 +95,7 @@ export function createRedisLocks(
   }
 }
 
-/** One count for all names: a fence that rises everywhere rises for each. It never ends. */
+/** All names share one fence counter, so the fences of each name rise too. The counter never expires. */
 function keysOf(prefix: string, name: string): readonly [string, string] {
   return [`${prefix}:locks:${name}`, `${prefix}:fences`]
 }
@@ -107,32 +110,32 @@ async function evaluate(
     return await connection.command("evalsha", sha, keys.length, ...keys, ...args)
   } catch (error) {
     if (refusalOf((error as Error).cause) !== "NOSCRIPT") throw error
-    // The server is new, was restarted or was told to forget: it learns the script by running it.
+    // The server is new or restarted, or its scripts were flushed. EVAL runs the script and caches it.
     return connection.command("eval", text, keys.length, ...keys, ...args)
   }
 }
 
-async function opened(
-  makeClient: () => Promise<{ client: LockClient; isOurs: boolean }>,
+async function openConnection(
+  makeClient: () => Promise<{ client: LockClient; isOwned: boolean }>,
   options: RedisOptions,
   waiting: Waiting,
 ): Promise<Opened> {
-  const { client, isOurs } = await makeClient()
-  // A connection calls and disconnects, and needs no more of a client.
-  const connection = new Connection(client as RedisClient, isOurs, options, waiting)
+  const { client, isOwned } = await makeClient()
+  // Connection uses only `call` and `disconnect` of a client.
+  const connection = new Connection(client as RedisClient, isOwned, options, waiting)
   client.on("error", connection.onError)
   try {
     await connection.command("ping")
     await examineDatabase(connection, client)
     await examineNumbers(connection, options)
   } catch (error) {
-    leave({ client, isOurs, connection })
+    disconnect({ client, isOwned, connection })
     throw error
   }
-  return { client, isOurs, connection }
+  return { client, isOwned, connection }
 }
 
-function leave({ client, isOurs, connection }: Opened): void {
-  if (isOurs) client.disconnect()
+function disconnect({ client, isOwned, connection }: Opened): void {
+  if (isOwned) client.disconnect()
   else client.off("error", connection.onError)
 }

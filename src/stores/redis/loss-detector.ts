@@ -3,13 +3,13 @@ import { KEYS } from "./lua/keys.ts"
 import { SCHEMA } from "./opening.ts"
 import { scriptOf } from "./script.ts"
 
-/** No process has seen a version that is higher by this much than what another one has seen. */
+/** Larger than any difference between the versions that two processes have seen. */
 const LEAP = 1_000_000
 
-// Arguments: the schema; the mark and the version that the process has seen, or nothing; a mark to set if need be.
-// Answers the mark and the version. Whoever finds that the server went back sets another mark, so that the others learn of it
-// though the version has leapt above what they have seen: it must not be given out twice.
-const LOOK = scriptOf(
+// Arguments: the schema; the mark and the version that the process has seen, or '' and 0; a mark to set if needed.
+// Returns the mark and the version. If the server went back, the version is raised above all that processes have seen, because
+// no version may be given out twice. The other processes then cannot detect the loss by the version, so the mark is changed too.
+const CHECK = scriptOf(
   KEYS,
   `
 local schema, versions = prefix .. ':schema', prefix .. ':versions'
@@ -29,55 +29,55 @@ return { mark, version }
 )
 
 /**
- * What this process has seen of the server, which tells whether the server still knows it. One that was restarted without its
- * data, restored from an old copy, or replaced by a replica that was behind goes on as if nothing had happened.
+ * Detects that the server lost writes: it was restarted without its data, restored from an old copy, or replaced by a replica
+ * that was behind. The server does not report this, so it is compared with what this process has seen.
  */
 export class LossDetector {
   readonly #connection: Connection
-  readonly #onForgotten: () => void
+  readonly #onLoss: () => void
   #mark = ""
   #version = 0
-  #looking: Promise<void> | null = null
+  #checking: Promise<void> | null = null
 
-  constructor(connection: Connection, onForgotten: () => void) {
+  constructor(connection: Connection, onLoss: () => void) {
     this.#connection = connection
-    this.#onForgotten = onForgotten
+    this.#onLoss = onLoss
   }
 
-  /** One look at a time; who asks meanwhile is answered by it. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null
+  /** Only one check runs at a time. Callers that arrive during a check share its result. */
+  check(): Promise<void> {
+    this.#checking ??= this.#checkNow().finally(() => {
+      this.#checking = null
     })
-    return this.#looking
+    return this.#checking
   }
 
-  /** Where somebody looks in passing. If it fails the server is away again, and is looked at when it is back. */
-  readonly glance = (): void => {
-    this.look().catch(() => undefined)
+  /** Starts a check without waiting for it. If it fails the server is away, and the next connect starts another. */
+  readonly checkSoon = (): void => {
+    this.check().catch(() => undefined)
   }
 
-  /** What an answer carries. If it doesn't fit, a look decides: answers may overtake one another. */
+  /** Compares the mark and the version of a reply. Replies may arrive out of order, so a difference only starts a check. */
   compare(mark: string | null, version: number): void {
-    if (mark !== this.#mark || version < this.#version) this.glance()
-    else this.saw(version)
+    if (mark !== this.#mark || version < this.#version) this.checkSoon()
+    else this.recordVersion(version)
   }
 
-  /** The server's counter was at least here. Who counts on from it takes what was seen before the change was sent. */
+  /** The highest version seen. A caller that adds its own changes to it must read it before it sends them. */
   get version(): number {
     return this.#version
   }
 
-  saw(version: number): void {
+  recordVersion(version: number): void {
     this.#version = Math.max(this.#version, version)
   }
 
-  async #look(): Promise<void> {
-    const seen = this.#mark
-    const args = [SCHEMA, seen, this.#version, this.#connection.chance().toString(36)]
-    const [mark, version] = await this.#connection.run<readonly [string, number]>(LOOK, args)
+  async #checkNow(): Promise<void> {
+    const markBefore = this.#mark
+    const args = [SCHEMA, markBefore, this.#version, this.#connection.random().toString(36)]
+    const [mark, version] = await this.#connection.run<readonly [string, number]>(CHECK, args)
     this.#mark = mark
-    this.saw(version)
-    if (seen !== "" && mark !== seen) this.#onForgotten()
+    this.recordVersion(version)
+    if (markBefore !== "" && mark !== markBefore) this.#onLoss()
   }
 }

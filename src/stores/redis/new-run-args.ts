@@ -5,7 +5,7 @@ import { instantText } from "./instants.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"
 
-/** New runs, as `lua/new-runs.ts` takes them. */
+/** The arguments of new runs for `lua/new-runs.ts`. */
 export class NewRunArgs {
   readonly #kinds = new Kinds()
 
@@ -47,21 +47,21 @@ export class NewRunArgs {
       if (priority !== 0) common.push("priority", priority)
       if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)
       if (isSingle) common.push("single", 1)
-      const isMore = hasFurther(run, isSingle)
-      if (isMore) common.push("attempt", 0)
-      if (run.scheduleId === null && (isMore || concurrencyLimit !== null)) common.push("further", 1)
+      const hasMore = hasFurtherFields(run, isSingle)
+      if (hasMore) common.push("attempt", 0)
+      if (run.scheduleId === null && (hasMore || concurrencyLimit !== null)) common.push("further", 1)
       return { head, common, names }
     })
   }
 }
 
-/** Whether it holds the key of its schedule alone, as most runs of schedules do: then the key isn't stored with it. */
+/** Whether both keys are the schedule's own key, as in most runs of schedules. Then the keys are not stored with the run. */
 function isSingleRun({ scheduleId, liveKey, concurrencyKey }: NewRun): boolean {
   return scheduleId !== null && liveKey === concurrencyKey && liveKey === concurrencyKeyOf(scheduleId)
 }
 
-/** Whether there is more to read of it than most runs have: it says so to a claim by an attempt, which is nought. */
-function hasFurther(run: NewRun, isSingle: boolean): boolean {
+/** Whether the run has fields that most runs lack. It then stores attempt 0, which tells a claim to read them. */
+function hasFurtherFields(run: NewRun, isSingle: boolean): boolean {
   const { scheduleId, parentId, liveKey, concurrencyKey, message, reason, by } = run
   const hasKeys = !isSingle && (scheduleId !== null || liveKey !== null || concurrencyKey !== null)
   return hasKeys || parentId !== null || message !== null || reason !== null || by !== null

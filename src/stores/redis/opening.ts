@@ -5,12 +5,13 @@ import { refusalOf } from "./faults.ts"
 import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
-/** What the keys look like; a number of its own, since another version of Belfry may come to the same keys. */
+/** The version of the key layout. Other releases of Belfry may use the same keys. */
 export const SCHEMA = 4
 
+/** The oldest version of Redis that is supported. */
 const OLDEST = { major: 6, minor: 2 }
 
-// Answers the schema that is there, which is ours if there was none.
+// Returns the stored schema, after storing ours if there was none.
 const MARK = scriptOf(
   KEYS,
   `
@@ -19,7 +20,7 @@ return call('HGET', prefix .. ':schema', 'version')
 `,
 )
 
-/** Looks whether this server can be relied on, and whether its keys are of a kind we know. */
+/** Checks that the server's settings are safe and that the schema of its keys is known. */
 export async function examine(
   connection: Connection,
   client: Pick<RedisClient, "options">,
@@ -41,12 +42,12 @@ export async function examine(
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
       `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}, from before the first release; this version knows ${SCHEMA}.`,
-      { details: { stored, known: SCHEMA }, remedy: "Take another prefix, or remove these keys." },
+      { details: { stored, known: SCHEMA }, remedy: "Use another prefix, or remove these keys." },
     )
   }
 }
 
-/** A driver whose database the server refuses tells its listeners only, and goes on with database 0. */
+/** If the server refuses the database, ioredis only emits an error event and goes on in database 0. So SELECT is sent again. */
 export async function examineDatabase(
   connection: Connection,
   { options }: Pick<RedisClient, "options">,
@@ -54,20 +55,20 @@ export async function examineDatabase(
   if (typeof options?.db === "number" && options.db !== 0) await connection.command("select", options.db)
 }
 
-/** A client that gives numbers as text would make every instant a text, and nothing would be due. */
+/** A client with `stringNumbers` returns instants as strings, and no comparison would find anything due. */
 export async function examineNumbers(connection: Connection, { where }: RedisOptions): Promise<void> {
   const answer = await connection.command("eval", "return 1", 0)
   if (answer === 1) return
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `The client for ${where} gives the number 1 as ${JSON.stringify(answer)}. Pass a client without the option stringNumbers.`,
+    `The client for ${where} returns the number 1 as ${JSON.stringify(answer)}. Pass a client without the option stringNumbers.`,
   )
 }
 
 async function examineVersion(connection: Connection, { where }: RedisOptions): Promise<void> {
   const info = String(await connection.command("info", "server"))
   const found = /^redis_version:(\d+)\.(\d+)\S*/m.exec(info)
-  // A server that hides it is taken at its word: a script that it doesn't know will say so.
+  // If the server hides its version, an unsupported command in a script will fail instead.
   if (found === null) return
   const [major, minor] = [Number(found[1]), Number(found[2])]
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return
@@ -75,24 +76,24 @@ async function examineVersion(connection: Connection, { where }: RedisOptions): 
   throw new BelfryError("BELFRY_STORE_UNFIT", text, { remedy: "Upgrade the server." })
 }
 
-/** A server that may throw away keys to make room would take schedules and runs, and nobody would know. */
+/** A server that evicts keys would delete schedules and runs silently. */
 async function examineEviction(connection: Connection, { where, onWarning }: RedisOptions): Promise<void> {
   let policy: string | undefined
   try {
     policy = ((await connection.command("config", "get", "maxmemory-policy")) as readonly string[])[1]
   } catch (error) {
     if (refusalOf((error as Error).cause) === null) throw error
-    // Hosted servers often forbid the command.
+    // Hosted servers often forbid CONFIG.
   }
   if (policy === "noeviction") return
   if (policy === undefined) {
     return onWarning(
-      `${where} doesn't tell its maxmemory-policy. Make sure that it is "noeviction": under any other, schedules and runs may vanish.`,
+      `${where} does not report its maxmemory-policy. Make sure it is "noeviction": any other may delete schedules and runs.`,
     )
   }
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `${where} has the maxmemory-policy "${policy}": short of memory it would throw away schedules and runs.`,
+    `${where} has the maxmemory-policy "${policy}": when memory runs out, the server would delete schedules and runs.`,
     {
       details: { policy },
       remedy: "Set it, here and in the server's configuration file: CONFIG SET maxmemory-policy noeviction",

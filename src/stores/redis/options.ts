@@ -5,14 +5,14 @@ import type { RedisClient } from "./client.ts"
 import type { LockClient } from "./locks.ts"
 
 export interface RedisStoreOptions extends RedisLocksOptions {
-  /** SharedHint of what may be wrong with the server and can't be examined. Default: a warning of the process. */
+  /** Called with a warning if a setting of the server cannot be checked. Default: `process.emitWarning`. */
   readonly onWarning?: (message: string) => void
 }
 
 export interface RedisLocksOptions {
   /**
-   * What Belfry's keys begin with, in braces. Default: the `prefix` of the address (`redis://localhost/0?prefix=shop`), else
-   * `belfry`. Each prefix is a store by itself, and a set of locks by itself.
+   * Belfry's keys begin with it, in braces. Default: the `prefix` of the address (`redis://localhost/0?prefix=shop`), else
+   * `belfry`. Each prefix is a separate store and a separate set of locks.
    */
   readonly prefix?: string
 }

@@ -4,7 +4,7 @@ import type { RedisClient } from "./client.ts"
 const RECONNECT_MIN_MS = 50
 const RECONNECT_MAX_MS = 1_000
 
-/** A client of the user's `ioredis`: Belfry doesn't bring it, so that there is one version of it in a program. */
+/** Makes a client of the user's `ioredis`. Belfry does not depend on it, so that a program has one version of it. */
 export async function clientFor(url: string, deadlineMs: number): Promise<RedisClient> {
   const { Redis } = await loadDriver()
   return new Redis(url, {
@@ -12,7 +12,7 @@ export async function clientFor(url: string, deadlineMs: number): Promise<RedisC
     connectTimeout: deadlineMs,
     keepAlive: KEEP_ALIVE_MS,
     retryStrategy: (tries) => Math.min(RECONNECT_MIN_MS * tries, RECONNECT_MAX_MS),
-    // Who waits meanwhile is told soon: a queue that grows through an outage would be sent at once when it ends.
+    // Calls fail soon during an outage. Otherwise the driver's queue would grow, and all of it would be sent at the end.
     maxRetriesPerRequest: 2,
   }) as unknown as RedisClient
 }

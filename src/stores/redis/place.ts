@@ -2,7 +2,7 @@ import { placeOf as addressPlaceOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { plain } from "../../core/shown.ts"
 
-/** A cluster places a key by what stands in its first braces: so all keys of a prefix are on one node. */
+/** A cluster hashes only the text in the first braces of a key, so all keys of a prefix are on one node. */
 export function taggedPrefix(prefix: string): string {
   const name = /^\{(.+)\}$/.exec(prefix)?.[1] ?? prefix
   if (/^[\w.:-]{1,100}$/.test(name)) return `{${name}}`
@@ -14,17 +14,17 @@ export function taggedPrefix(prefix: string): string {
 }
 
 export interface RedisAddress {
-  /** As the driver takes it. */
+  /** In the form that the driver accepts. */
   readonly url: string
   readonly prefix: string | null
 }
 
-/** What an address may have after its question mark; all but the prefix are for the driver. */
+/** The query parameters that an address may have. All but `prefix` are for the driver. */
 const PARAMETERS: readonly string[] = ["prefix", "family", "username", "password"]
 
 /**
- * `redis://localhost:6379/0?prefix=shop`: the prefix is ours, the rest is the driver's. The driver takes a database that it can't
- * read for 0, and a parameter that it doesn't know for nothing at all: both are refused here. Forms without a scheme are its own.
+ * Reads `redis://localhost:6379/0?prefix=shop`. The prefix is ours, the rest is for the driver. The driver would use database 0
+ * for an invalid one, and ignore unknown parameters, so both are refused here. Forms without a scheme are passed on unchecked.
  */
 export function addressOf(text: string): RedisAddress {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
@@ -32,12 +32,12 @@ export function addressOf(text: string): RedisAddress {
   if (scheme !== "redis" && scheme !== "rediss") throw unfit(`begins with "${scheme}://"`)
   if (!URL.canParse(text)) throw unfit("can't be read")
   const url = new URL(text)
-  // The driver decodes them, and throws what only JavaScript understands.
+  // The driver decodes these parts, and would throw a bare URIError.
   if (![url.username, url.password, url.pathname].every(isDecodable))
-    throw unfit('has a "%" that begins no character; write %25 for it')
+    throw unfit('has a "%" that does not begin an encoded character; write it as %25')
   const database = url.pathname.slice(1)
   if (!/^\d*$/.test(database)) {
-    throw unfit(`names the database "${decodeURIComponent(database)}", which is no whole number`)
+    throw unfit(`names the database "${decodeURIComponent(database)}", which is not a whole number`)
   }
   const unknown = [...url.searchParams.keys()].filter((name) => !PARAMETERS.includes(name))
   if (unknown.length > 0) throw unfit(`has unknown parameters: ${unknown.join(", ")}`)
@@ -64,10 +64,10 @@ function unfit(what: string): BelfryError {
   })
 }
 
-/** For messages: where the server is, without the password. */
+/** The server's address for messages, without the password. */
 export function placeOf(server: unknown): string {
   if (typeof server !== "string") return "the Redis server"
   const place = addressPlaceOf(server)
-  // The driver understands other forms too, and says what is wrong with this one.
+  // The driver accepts other forms too, and reports what is wrong with this one.
   return place === null ? "Redis" : `Redis at ${place}`
 }

@@ -34,11 +34,11 @@ import { changeRuns } from "./scripts/transition.ts"
 const NOW = scriptOf(KEYS, "return now_ms()")
 
 /**
- * Everything below one prefix of a Redis or Valkey server. Each call is one script, or a few for many elements: a server runs
- * one script at a time, so each is an atom by nature, and its clock is read inside.
+ * A store in the keys of one prefix on a Redis or Valkey server. Each call is one script, or a few for many elements. The server
+ * runs one script at a time, so each script is atomic. Scripts read the server's clock.
  */
 export function createRedisStore(
-  makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
+  makeClient: () => Promise<{ client: RedisClient; isOwned: boolean }>,
   options: RedisOptions,
   waiting: Waiting,
 ): Store {
@@ -53,28 +53,28 @@ export function createRedisStore(
       const opened = await opening.close()
       if (opened === null) return
       opened.ended.close()
-      opened.news.close()
-      leave(opened)
+      opened.hints.close()
+      disconnect(opened)
     },
     now: async () => (await reach()).run<number>(NOW, []),
     async listen(onHint) {
-      const { news } = await opening.reach()
-      const stop = await news.listen(onHint)
+      const { hints } = await opening.reach()
+      const stop = await hints.listen(onHint)
       return async () => stop()
     },
 
     async putSchedule(schedule, ifVersion, entry) {
-      const { connection, memory } = await opening.reach()
+      const { connection, lossDetector } = await opening.reach()
       const swap = await putSchedule(connection, schedule, ifVersion, entry)
-      if (swap.outcome === "done") memory.saw(swap.version)
+      if (swap.outcome === "done") lossDetector.recordVersion(swap.version)
       return swap
     },
     dueSchedules: async (request) => dueSchedules(await opening.reach(), reader, request),
     async fire(plans) {
-      const { connection, memory } = await opening.reach()
-      const before = memory.version
+      const { connection, lossDetector } = await opening.reach()
+      const before = lossDetector.version
       const answers = await sendIsolated(plans, (some) => firePlans(connection, some), refused)
-      memory.saw(before + answers.filter(({ outcome }) => outcome === "done").length)
+      lossDetector.recordVersion(before + answers.filter(({ outcome }) => outcome === "done").length)
       return answers
     },
 
@@ -90,8 +90,8 @@ export function createRedisStore(
       return claimed
     },
     async heartbeat(heartbeat) {
-      const { connection, memory } = await opening.reach()
-      return beat(connection, memory, heartbeat)
+      const { connection, lossDetector } = await opening.reach()
+      return beat(connection, lossDetector, heartbeat)
     },
     async transition(changes) {
       const { connection, ended } = await opening.reach()
@@ -119,9 +119,9 @@ export function createRedisStore(
     readLogs: async (page) => readLines(await reach(), page),
 
     async putDocument(document, ifVersion, entry) {
-      const { connection, memory } = await opening.reach()
+      const { connection, lossDetector } = await opening.reach()
       const swap = await putDocument(connection, document, ifVersion, entry)
-      if (swap.outcome === "done") memory.saw(swap.version)
+      if (swap.outcome === "done") lossDetector.recordVersion(swap.version)
       return swap
     },
     findDocuments: async (filter, page) => findDocuments(await reach(), filter, page),
@@ -149,42 +149,46 @@ export function createRedisStore(
 
 interface Opened {
   readonly client: RedisClient
-  readonly isOurs: boolean
+  readonly isOwned: boolean
   readonly connection: Connection
-  readonly memory: LossDetector
-  readonly news: Hints
+  readonly lossDetector: LossDetector
+  readonly hints: Hints
   readonly ended: EndedHints
 }
 
 async function open(
-  makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
+  makeClient: () => Promise<{ client: RedisClient; isOwned: boolean }>,
   options: RedisOptions,
   waiting: Waiting,
 ): Promise<Opened> {
-  const { client, isOurs } = await makeClient()
-  const connection = new Connection(client, isOurs, options, waiting)
+  const { client, isOwned } = await makeClient()
+  const connection = new Connection(client, isOwned, options, waiting)
   client.on("error", connection.onError)
-  const news = new Hints(client, connection, options, waiting)
-  const memory = new LossDetector(connection, () => news.tell("forgotten"))
+  const hints = new Hints(client, connection, options, waiting)
+  const lossDetector = new LossDetector(connection, () => hints.notify("forgotten"))
   try {
     await examine(connection, client, options)
-    await memory.look()
+    await lossDetector.check()
   } catch (error) {
-    leave({ client, isOurs, connection })
+    disconnect({ client, isOwned, connection })
     throw error
   }
-  // From now on another connection, or a script that the server ought to know, may mean another server.
-  news.onConnected = memory.glance
-  // Beside everything else: with a million runs it takes seconds, and until then only lists are short of some.
+  // From now on a new connection or a missing script may mean that the server was replaced.
+  hints.onConnected = lossDetector.checkSoon
+  // In the background: with a million runs it takes seconds. Until it is done some runs are missing from lists, nothing else.
   void completeLists(connection).catch(() => undefined)
-  connection.onStranger = memory.glance
-  const ended = new EndedHints(waiting, () => news.publish("ended"))
-  news.onEnded = () => ended.onHeard()
-  return { client, isOurs, connection, memory, news, ended }
+  connection.onMissingScript = lossDetector.checkSoon
+  const ended = new EndedHints(waiting, () => hints.publish("ended"))
+  hints.onEnded = () => ended.onReceived()
+  return { client, isOwned, connection, lossDetector, hints, ended }
 }
 
-/** What is somebody else's goes on. */
-function leave({ client, isOurs, connection }: Pick<Opened, "client" | "isOurs" | "connection">): void {
-  if (isOurs) client.disconnect()
+/** A client that the caller passed in stays connected. */
+function disconnect({
+  client,
+  isOwned,
+  connection,
+}: Pick<Opened, "client" | "isOwned" | "connection">): void {
+  if (isOwned) client.disconnect()
   else client.off("error", connection.onError)
 }

@@ -17,7 +17,7 @@ import { clientFor } from "./own-client.ts"
 import { addressOf, placeOf, taggedPrefix } from "./place.ts"
 import { createRedisStore } from "./redis-store.ts"
 
-/** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
+/** A store on Redis 6.2 or later, or on Valkey. Takes a URL, or your own `ioredis` client, which you close yourself. */
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   const source = storeSource("redis")
   checkedValue(server, REDIS_ADDRESS_OR_CLIENT, { source, option: "server" })
@@ -26,8 +26,8 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
   const store = createRedisStore(
     async () =>
       address === null
-        ? { client: server as RedisClient, isOurs: false }
-        : { client: await clientFor(address.url, DEADLINE_MS), isOurs: true },
+        ? { client: server as RedisClient, isOwned: false }
+        : { client: await clientFor(address.url, DEADLINE_MS), isOwned: true },
     {
       prefix: taggedPrefix(prefix ?? address?.prefix ?? "belfry"),
       where: placeOf(server),
@@ -39,7 +39,7 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
   return Object.assign(store, { kind: "redis" })
 }
 
-/** Locks in Redis or Valkey: by its URL, or on your own `ioredis` client, which stays yours to end. */
+/** Locks on Redis or Valkey. Takes a URL, or your own `ioredis` client, which you close yourself. */
 export function redisLocks(urlOrClient: string | LockClient, options: RedisLocksOptions = {}): LockBackend {
   const source = storeSource("redisLocks")
   checkedValue(urlOrClient, REDIS_ADDRESS_OR_LOCK_CLIENT, { source, option: "urlOrClient" })
@@ -50,14 +50,14 @@ export function redisLocks(urlOrClient: string | LockClient, options: RedisLocks
   return createRedisLocks(
     async () =>
       address === null
-        ? { client: urlOrClient as LockClient, isOurs: false }
-        : { client: await clientFor(address.url, DEADLINE_MS), isOurs: true },
+        ? { client: urlOrClient as LockClient, isOwned: false }
+        : { client: await clientFor(address.url, DEADLINE_MS), isOwned: true },
     { prefix, where, deadlineMs: DEADLINE_MS, onWarning: () => undefined },
     systemClock,
   )
 }
 
-/** Longer than any script of Belfry's takes on a healthy server. */
+/** Longer than any of Belfry's scripts takes on a healthy server. */
 export const DEADLINE_MS = 5_000
 
 function warn(message: string): void {

@@ -1,18 +1,18 @@
 import type { Instant } from "../../core/instant.ts"
 import type { Run, TriggeredBy } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { assertSoundRun } from "../../core/sound.ts"
+import { assertValidRun } from "../../core/valid-records.ts"
 import { instantIn } from "./instants.ts"
 import { attemptOf, jsonOf, moreIn, numberOf } from "./run-rows.ts"
 
 /**
- * What a claim reads of each run, in this order: values without names are half as much for the server to say, and to parse. Most
- * runs have the first ones only, and nothing is said of the others then. The task and the priority are those of its queue.
+ * The fields that a claim reads of each run, in this order. Values without names halve the reply and the time to parse it. Most
+ * runs have only these fields; then the further ones are not sent. The task and the priority are those of the queue.
  */
 export const FIRST_FIELDS = [
   "created_at",
   "triggered_by",
-  // As it was. The answer has what it is now.
+  // The stored value. The script replaces it with the run's score in its queue.
   "due_at",
   "payload",
   "schedule_id",
@@ -23,7 +23,7 @@ export const FIRST_FIELDS = [
   "state",
 ] as const
 
-/** What it reads only of a run that has an attempt, be it nought: others have none of these, but are single if of a schedule. */
+/** Read only if the run has an `attempt`, also attempt 0. Other runs have none of these; those of schedules are single. */
 export const FURTHER_FIELDS = [
   "single",
   "live_key",
@@ -43,7 +43,7 @@ export const FURTHER_FIELDS = [
 
 type Text = string | null
 
-/** Shorter if the last ones are nothing. */
+/** Values that are null at the end are left out. */
 export type ClaimedRow = readonly [
   createdAt: string,
   triggeredBy: TriggeredBy,
@@ -72,7 +72,7 @@ type Further = readonly [
   attempts: readonly string[],
 ]
 
-/** What all of one queue have in common that a worker claims together. */
+/** What the runs of one queue share that a worker claims in one call. */
 interface Held {
   readonly task: string
   readonly priority: number
@@ -82,13 +82,13 @@ interface Held {
 }
 
 const NOTHING_FURTHER: Further = [null, null, null, null, null, null, null, null, null, null, null, []]
-/** Of those without more to read, the ones that are of a schedule hold its key. */
+/** A run of a schedule without further fields is single: it holds the schedule's key. */
 const NOTHING_BUT_SINGLE: Further = ["1", null, null, null, null, null, null, null, null, null, null, []]
 
-/** As it is now that the worker has it. Throws if it can't be read. */
+/** The run as it is after the claim. Throws if the run cannot be read. */
 export function claimedRunOf(id: string, row: ClaimedRow, held: Held): Run {
   const run = partsOf(id, row, held)
-  assertSoundRun(run)
+  assertValidRun(run)
   return run
 }
 

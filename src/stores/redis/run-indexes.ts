@@ -2,12 +2,12 @@ import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../cor
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import type { RunFilter, RunPage } from "../../store/store.ts"
 
-/** A sorted set of runs: its kind, whose runs it holds, and the field that is their score. */
+/** A sorted set of runs. The key is `kind` followed by `name`; the score is the field `orderedBy`. */
 export interface RunIndex {
   readonly kind: string
   readonly name: string
   readonly orderedBy: string
-  /** An unfinished run that holds this live key, its schedule's own, belongs there and is not in it. */
+  /** An unfinished single run holds this live key. It belongs to the index but is not a member of the set. */
   readonly singleKey: string | null
 }
 
@@ -18,7 +18,7 @@ const ORDERED_BY = {
   completedAt: "completed_at",
 } as const
 
-/** The narrowest that hold, in the order asked for, all that the filter can match. */
+/** The smallest indexes that contain every run the filter can match, in the order asked for. */
 export function indexesFor(
   { scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey }: RunFilter,
   orderBy: InstantOrder,
@@ -42,7 +42,7 @@ export function indexesFor(
   if (orderBy === "createdAt" && isUnfinished) {
     return [{ kind: ":unfinished", name: "", orderedBy, singleKey: null }]
   }
-  // Most runs succeed: of those that end otherwise there is a set for each way.
+  // Most runs succeed. Each of the other final states has its own set.
   if (orderBy === "createdAt" && states?.every((state) => UNUSUAL.includes(state))) {
     return states.map((state) => ({ kind: `:history:${state}`, name: "", orderedBy, singleKey: null }))
   }
@@ -62,12 +62,12 @@ export function indexesFor(
 
 type InstantOrder = Exclude<RunPage["orderBy"], "id">
 
-/** Of each of these there is a set. */
+/** Each of these has its own set. */
 export const RARELY_TRIGGERED_BY: readonly TriggeredBy[] = ["manual", "backfill", "catchup"]
 
 const UNUSUAL: readonly RunState[] = ["failed", "cancelled", "skipped"]
 
-/** For runs that were named by their ids. */
+/** The filter as a predicate, for runs that were read by their ids. */
 export function isWanted(run: Run, filter: RunFilter): boolean {
   const { idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   return (

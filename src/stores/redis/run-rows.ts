@@ -13,15 +13,15 @@ import {
   type TriggeredBy,
 } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
+import { assertValidRun } from "../../core/valid-records.ts"
 import { unreadableBecause } from "../kit/isolation.ts"
 import type { Reply } from "./connection.ts"
 import { instantIn } from "./instants.ts"
 
 /**
- * A run's hash. What has nothing to say is not there: a small hash takes a third of the memory, and half the time. When a run
- * is due is not there either: that is its score in its queue, and nowhere else.
+ * A run's hash. Empty fields are left out: a small hash takes a third of the memory and half the time. `claimableAt` is not in
+ * the hash: it is only the run's score in its queue.
  */
 interface RunFields {
   readonly id: string
@@ -42,12 +42,12 @@ interface RunFields {
   readonly schedule_id?: string
   readonly scheduled_for?: string
   readonly parent_id?: string
-  /** There if it holds the key of its schedule alone; then neither of these is. */
+  /** Set if both keys are the schedule's own key. Then `live_key` and `concurrency_key` are not stored. */
   readonly single?: string
   readonly live_key?: string
   readonly concurrency_key?: string
   readonly concurrency_limit?: string
-  /** There if it is of no schedule, and has a key, a limit or a message to look for. */
+  /** Set if a run without a schedule has fields that `read_run` must read: a key, a limit or a message. */
   readonly further?: string
   readonly message?: string
   readonly details?: string
@@ -57,15 +57,15 @@ interface RunFields {
   readonly progress?: string
   readonly confirmed_attempt?: string
   readonly more?: string
-  /** Not in the hash: added by the script that reads it. */
+  /** Not in the hash: added by the script that reads the run. */
   readonly claimable_at?: string | number
   readonly attempts?: readonly string[]
-  /** There if the instant that a list is ordered by isn't the one in the hash: which one, and the score in the list. */
+  /** Set if a list is ordered by an instant that differs from the hash: the field's name, and the score in the list. */
   readonly placed_by?: "created_at" | "scheduled_for" | "completed_at"
   readonly place?: string
 }
 
-/** What nobody compares or changes, in one field. */
+/** Values that no script compares or changes, as JSON in one field. */
 interface More {
   readonly trigger?: string
   readonly missed?: Missed
@@ -82,49 +82,50 @@ export function fieldsOf(reply: Reply): RunFields {
   return fields as unknown as RunFields
 }
 
-/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+/** For lists and inspection. If the run cannot be read completely, returns the readable parts, with the reason as `error`. */
 export function readableRunOf(fields: RunFields): Run {
   try {
     return runOf(fields)
   } catch (error) {
-    return unreadableRun({ ...partsOf(fields, orNothing), ...placeIn(fields) }, unreadableBecause(error))
+    return unreadableRun({ ...partsOf(fields, orUndefined), ...placeIn(fields) }, unreadableBecause(error))
   }
 }
 
-/** The next page of a list goes on behind the place of its last run. */
+/** The score in the list, because the next page starts after the score of the last run. */
 function placeIn({ placed_by: by, place }: RunFields): Partial<Run> {
   if (by === undefined) return {}
   const name = { created_at: "createdAt", scheduled_for: "scheduledFor", completed_at: "completedAt" }[by]
   return { [name]: Number(place) }
 }
 
-/** Throws if the run can't be read. */
+/** Throws if the run cannot be read. */
 function runOf(fields: RunFields): Run {
   const run = partsOf(fields, (read) => read())
   const { placed_by: by } = fields
-  if (by !== undefined) throw new TypeError(`${by} is ${fields[by] ?? "missing"}, and its place is another`)
-  assertSoundRun(run)
+  if (by !== undefined)
+    throw new TypeError(`${by} is ${fields[by] ?? "missing"}, but its score in the list is ${fields.place}`)
+  assertValidRun(run)
   return run
 }
 
-function orNothing<T>(read: () => T): T {
+function orUndefined<T>(read: () => T): T {
   try {
     return read()
   } catch {
-    // Why is told with the run; what can be read of it goes on without this part.
+    // The run's `error` says why. The other parts are still read.
     return undefined as T
   }
 }
 
-/** `tried` is given what may throw. */
-function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
-  const more = tried(() => moreIn(fields.more)) ?? NOTHING_MORE
+/** `tryRead` is called with each read that may throw. */
+function partsOf(fields: RunFields, tryRead: <T>(read: () => T) => T): Run {
+  const more = tryRead(() => moreIn(fields.more)) ?? NOTHING_MORE
   const isSingle = fields.single !== undefined && fields.schedule_id !== undefined
   const singleKey = isSingle ? concurrencyKeyOf(fields.schedule_id!) : null
   return {
     id: fields.id,
     task: fields.task,
-    payload: tried(() => jsonOf(fields.payload)),
+    payload: tryRead(() => jsonOf(fields.payload)),
     priority: numberOf(fields.priority) ?? 0,
     scheduleId: fields.schedule_id ?? null,
     scheduledFor: instantIn(fields.scheduled_for),
@@ -144,23 +145,23 @@ function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
     attempt: numberOf(fields.attempt) ?? 0,
     failures: numberOf(fields.failures) ?? 0,
     lost: numberOf(fields.lost) ?? 0,
-    // Kept when the run is finished, for the story of its last attempt.
+    // A finished run keeps `worker_id` in the hash, for the history of its last attempt.
     workerId: fields.state === "running" ? fields.worker_id! : null,
     createdAt: instantIn(fields.created_at) ?? Number.NaN,
     dueAt: instantIn(fields.due_at),
     startedAt: instantIn(fields.started_at),
     completedAt: instantIn(fields.completed_at),
     message: fields.message ?? null,
-    details: tried(() => jsonOf(fields.details)),
+    details: tryRead(() => jsonOf(fields.details)),
     error: fields.error ?? null,
-    progress: tried(() => jsonOf(fields.progress) as Progress | null),
-    attempts: tried(() => attemptsOf(fields)),
+    progress: tryRead(() => jsonOf(fields.progress) as Progress | null),
+    attempts: tryRead(() => attemptsOf(fields)),
   }
 }
 
 const NO_ATTEMPTS: readonly Attempt[] = []
 
-/** Most runs have one attempt, which ended when they did: it is told by the run's own fields, and others by a list. */
+/** The last attempt of a finished run is in the run's own fields. Earlier attempts are in a list, which most runs lack. */
 function attemptsOf(fields: RunFields): readonly Attempt[] {
   const { outcome, attempts: earlier = [] } = fields
   if (outcome === undefined && earlier.length === 0) return NO_ATTEMPTS
@@ -212,7 +213,7 @@ export function jsonOf(text: string | null | undefined): Json {
   return text === null || text === undefined ? null : (storedJson(text) as Json)
 }
 
-/** Not a number where the text is none: then the record isn't what its type says. */
+/** NaN if the text is not a number; then the record is unreadable. */
 export function numberOf(value: string | number | null | undefined): number | null {
   if (value === null || value === undefined) return null
   return value === "" ? Number.NaN : Number(value)

@@ -7,12 +7,12 @@ import {
   type ScheduleProgress,
   type ScheduleTally,
 } from "../../core/schedule.ts"
-import { assertSoundSchedule } from "../../core/sound.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
+import { assertValidSchedule } from "../../core/valid-records.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { instantIn } from "./instants.ts"
 
-/** What is read of a schedule's hash, its id after it; its other fields are for people. */
+/** The fields that are read of a schedule's hash; the id follows them. The other fields are for people. */
 export const SCHEDULE_FIELDS = [
   "version",
   "definition",
@@ -40,7 +40,7 @@ export type ScheduleRow = readonly [
   id: string,
 ]
 
-/** Whatever a script adds comes after these. */
+/** Scripts append further values to the row. */
 type LongerRow = readonly [...ScheduleRow, ...unknown[]]
 
 type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | "id" | "version">
@@ -48,15 +48,18 @@ type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | 
 export function scheduleOf(row: LongerRow): Schedule {
   try {
     const schedule = partsOf(row, definitionOf(row[1]), storedJson(row[2]))
-    assertSoundSchedule(schedule)
+    assertValidSchedule(schedule)
     return schedule
   } catch (error) {
-    return unreadableSchedule(partsOf(row, readable(row[1]), readable(row[2])), unreadableBecause(error))
+    return unreadableSchedule(
+      partsOf(row, readableJson(row[1]), readableJson(row[2])),
+      unreadableBecause(error),
+    )
   }
 }
 
-/** Nothing, if it can't be. */
-function readable<T>(text: string | null): T {
+/** An empty object if the text cannot be read. */
+function readableJson<T>(text: string | null): T {
   try {
     return (storedJson(text ?? "") ?? {}) as T
   } catch {
@@ -65,7 +68,7 @@ function readable<T>(text: string | null): T {
 }
 
 function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgress): Schedule {
-  // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
+  // Each field is copied by name: to spread two records of this size at each fire costs more than to parse them.
   return {
     id: row[10],
     version: Number(row[0]),
@@ -117,8 +120,8 @@ const KNOWN_MAX = 10_000
 const KNOWN_TEXT_MAX = 4_000
 
 /**
- * By its text: a definition is read at every fire, and only an edit changes it. It is without the id, so that schedules which
- * differ in nothing else share it. Nobody changes a record in place.
+ * Parsed definitions by their text: a definition is read at every fire, and only an edit changes it. The text lacks the id, so
+ * schedules that are otherwise equal share one. Records are never changed in place.
  */
 const known = new Map<string, Definition>()
 
@@ -131,7 +134,7 @@ function definitionOf(text: string): Definition {
   return definition
 }
 
-/** Everything that only an edit changes. */
+/** The parts of a schedule that only an edit changes. */
 export function definitionText(schedule: Schedule): string {
   const { id: _, version: __, ...rest } = schedule
   const definition: Record<string, unknown> = rest
@@ -139,7 +142,7 @@ export function definitionText(schedule: Schedule): string {
   return jsonText(definition)
 }
 
-/** As `lua/progress.ts` takes it: the text, when it is due, and why it can't be planned. Without any, the schedule goes. */
+/** The arguments for `lua/progress.ts`: the text, `nextRunAt` and `lastError`. All are empty if the schedule is removed. */
 export function pushProgress(args: (string | number)[], progress: ScheduleProgress | null): void {
   if (progress === null) {
     args.push("", "", "")

@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto"
 
-/** A piece of Lua that Redis runs as one atom, and the name the server knows it by. */
+/** A Lua script, which Redis runs atomically, and its SHA-1, by which the server knows it. */
 export interface Script {
   readonly text: string
   readonly sha: string
 }
 
-/** Pieces in the order of their use: what a script shares with others comes before its own. */
+/** Concatenates pieces of Lua. A piece must come before the pieces that use its locals. */
 export function scriptOf(...pieces: readonly string[]): Script {
   const text = pieces.join("\n")
   return { text, sha: createHash("sha1").update(text).digest("hex") }
 }
 
-/** Twice as long as a caller waits for its answer. It is short, since a busy store makes thousands of calls each second. */
+/** Twice the deadline of a call. Kept short, because a busy store makes thousands of calls a second. */
 const KEPT_MS = 10_000
 
 /**
- * The same script for a write, with the call's own key as its second. A driver that was cut off sends again what it has no answer
- * to. The first answer is kept under the call's key, so that a call which was done isn't told that somebody was first.
+ * Makes a write safe to send twice. After a reconnect the driver resends calls that were not answered. The first answer is kept
+ * under the call's own key, `KEYS[2]`, and is returned to the second: otherwise a call that succeeded would be told "stale".
  */
-export const answeringOnce = madeOnce(
+export const answeringOnce = memoised(
   ({ text }) => `
 local kept = redis.call('GET', KEYS[2])
 if kept then
@@ -34,8 +34,8 @@ return answer
 `,
 )
 
-/** As above, where the answer is too large to be kept: a second one is a fault, and its caller looks at what became of the first. */
-export const runningOnce = madeOnce(
+/** Like `answeringOnce`, for answers too large to keep. The second call fails, and the caller checks the effect of the first. */
+export const runningOnce = memoised(
   ({ text }) => `
 if redis.call('EXISTS', KEYS[2]) == 1 then
   return redis.error_reply('RESENT The call was sent again')
@@ -45,7 +45,7 @@ ${text}
 `,
 )
 
-function madeOnce(change: (script: Script) => string): (script: Script) => Script {
+function memoised(change: (script: Script) => string): (script: Script) => Script {
   const made = new Map<Script, Script>()
   return (script) => {
     const found = made.get(script) ?? scriptOf(change(script))
@@ -54,7 +54,7 @@ function madeOnce(change: (script: Script) => string): (script: Script) => Scrip
   }
 }
 
-/** A script keeps everybody else waiting: more than this goes in several, each of some milliseconds. */
+/** The most elements for one script. A script blocks the server; one of this size takes some milliseconds. */
 export const SLICE = 250
 
 export function slicesOf<T>(items: readonly T[], size = SLICE): readonly (readonly T[])[] {
@@ -64,25 +64,25 @@ export function slicesOf<T>(items: readonly T[], size = SLICE): readonly (readon
   return slices
 }
 
-/** All answers in order. While the server works on a slice the next one is put together and sent: two are under way, no more. */
+/** All answers in order. The next slice is built and sent while the server works on one: at most two are in flight. */
 export async function answersOf<T, A>(
   slices: readonly (readonly T[])[],
   send: (slice: readonly T[]) => Promise<readonly A[]>,
 ): Promise<readonly A[]> {
   const answers: A[] = []
-  let before: Promise<readonly A[]> = Promise.resolve([])
+  let previous: Promise<readonly A[]> = Promise.resolve([])
   for (const slice of slices) {
     const sent = send(slice)
-    // If the one before fails nobody waits for this one any more.
+    // If the previous slice fails, nothing awaits this one.
     sent.catch(() => undefined)
-    for (const answer of await before) answers.push(answer)
-    before = sent
+    for (const answer of await previous) answers.push(answer)
+    previous = sent
   }
-  for (const answer of await before) answers.push(answer)
+  for (const answer of await previous) answers.push(answer)
   return answers
 }
 
-/** Nothing is sent as "", so a text says by its first character that it is one. */
+/** Null is sent as "", and a text with "=" before it, so that they differ. */
 export function marked(text: string | null): string {
   return text === null ? "" : `=${text}`
 }

@@ -1,8 +1,8 @@
 import { type Check, ok, warning } from "../../core/check.ts"
 
-/** How far a server can be relied on, in its own words. Null is what it doesn't tell. */
+/** The settings of a server that decide how safe its data is. Null: not reported. */
 export interface ServerSettings {
-  /** Such as "Redis 7.0.15" or "Valkey 8.1.1". */
+  /** For example "Redis 7.0.15" or "Valkey 8.1.1". */
   readonly version: string | null
   /** Its `maxmemory-policy`. */
   readonly eviction: string | null
@@ -13,22 +13,22 @@ export interface ServerSettings {
   readonly snapshots: string | null
 }
 
-/** What a server's settings mean for the promises. */
+/** Rates the settings by what Belfry promises. */
 export function checksOf(settings: ServerSettings): readonly Check[] {
   return [
-    ok("server", settings.version ?? "doesn't say its version"),
+    ok("server", settings.version ?? "version not reported"),
     evictionCheck(settings.eviction),
     persistenceCheck(settings),
   ]
 }
 
-/** A store doesn't open on a server that says anything else. */
+/** A store does not open on a server that reports another policy. */
 function evictionCheck(policy: string | null): Check {
   if (policy === "noeviction")
-    return ok("eviction", "noeviction: a server that is full refuses, and forgets nothing")
+    return ok("eviction", "noeviction: a full server refuses writes, and deletes nothing")
   return warning(
     "eviction",
-    `${policy ?? "the server doesn't say its maxmemory-policy"}: under any but noeviction, schedules and runs may vanish`,
+    `${policy ?? "maxmemory-policy not reported"}: any policy but noeviction may delete schedules and runs`,
     "Set it: CONFIG SET maxmemory-policy noeviction",
   )
 }
@@ -42,18 +42,18 @@ function persistenceCheck({ isAppendOnly, fsync, snapshots }: ServerSettings): C
   if (isAppendOnly === null)
     return warning(
       name,
-      "the server doesn't say whether it keeps its data",
+      "the server does not report whether it keeps its data",
       "Ask its operator to set appendonly yes.",
     )
   if (!isAppendOnly) {
     const message =
       snapshots === ""
         ? "none: when the server restarts, every schedule and run is gone"
-        : `snapshots only (save ${snapshots ?? "unknown"}): a crash loses all that was written since the last one`
+        : `snapshots only (save ${snapshots ?? "unknown"}): a crash loses all writes since the last one`
     return warning(name, message, KEEP)
   }
   if (fsync === "always")
-    return ok(name, "appendonly, appendfsync always: whatever was answered survives a power cut")
+    return ok(name, "appendonly, appendfsync always: every confirmed write survives a power cut")
   if (fsync === "everysec")
     return ok(
       name,

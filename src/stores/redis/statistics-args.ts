@@ -1,7 +1,7 @@
 import type { Counters } from "../../core/statistics.ts"
 import type { StatisticsBatch } from "../../store/store.ts"
 
-/** As `lua/statistics.ts` takes a batch, or none. */
+/** The arguments of a batch for `lua/statistics.ts`; none without a batch. */
 export function batchArgs(batch: StatisticsBatch | null): readonly (string | number)[] {
   if (batch === null) return []
   const additions = batch.additions.flatMap(({ subject, spans, agoMs, counters }) =>
@@ -14,7 +14,7 @@ function countersText(counters: Counters): string {
   return Object.entries(counters).flat().join(" ")
 }
 
-/** What is no number counts nothing. */
+/** Counters that are not numbers are left out. */
 export function countersIn(text: string): Counters {
   const words = text.split(" ")
   const pairs = words.flatMap((name, index) =>

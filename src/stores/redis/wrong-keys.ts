@@ -1,8 +1,8 @@
 /**
- * The few keys that belong to all records, by what they end with, and what each holds. One that holds something else stops every
- * call, so the error has to say which it is. The key of a single record does not: the scripts pass over it.
+ * The keys that all records share, without the prefix, and their types. If one has another type every call fails, so the error
+ * must name it. A key of one record does not fail calls: scripts skip it.
  */
-const SHARED: Readonly<Record<string, string>> = {
+const SHARED_KEYS: Readonly<Record<string, string>> = {
   due: "zset",
   versions: "string",
   schema: "hash",
@@ -26,13 +26,13 @@ const SHARED: Readonly<Record<string, string>> = {
 
 type Call = (command: string, args: string[]) => Promise<unknown>
 
-/** The keys of this prefix that aren't what they should be, in words; nothing if it is none of these. */
+/** Describes the shared keys of this prefix that have the wrong type. Empty if there are none. */
 export async function wrongKeys(prefix: string, call: Call): Promise<string> {
-  const names = Object.keys(SHARED)
+  const names = Object.keys(SHARED_KEYS)
   const types = await Promise.all(names.map((name) => call("type", [`${prefix}:${name}`])))
   return names
     .flatMap((name, index) => {
-      const [type, expected] = [String(types[index]), SHARED[name]!]
+      const [type, expected] = [String(types[index]), SHARED_KEYS[name]!]
       return type === "none" || type === expected
         ? []
         : [`${prefix}:${name} is a ${type} instead of a ${expected}`]

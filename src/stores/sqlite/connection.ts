@@ -8,40 +8,40 @@ import { migrate } from "./migrations.ts"
 import { OpenFile } from "./open-file.ts"
 import { Prepared } from "./prepared.ts"
 
-/** The store's own waiting: a timer, and what it is measured by. The system's clock fits; so does a test's. */
+/** Timers and randomness of the store: the system's, or a test's. */
 export interface Waiting {
   setTimer(delayMs: number, callback: () => void): () => void
   monotonic(): number
-  /** In [0, 1): those who wait for the same lock come back at different times. */
+  /** In [0, 1). Processes that wait for the same lock try again at different times. */
   random(): number
 }
 
 export interface ConnectionOptions {
   readonly path: string
   readonly durability: "normal" | "full"
-  /** How long a call goes on trying while another process holds the lock. */
+  /** How long a call tries again while another process holds the lock. */
   readonly lockDeadlineMs: number
 }
 
 /**
- * SQLite blocks the whole process while it waits for a lock, so it waits this long only; beyond it, waiting is done by a
- * timer, and the event loop goes on.
+ * SQLite blocks the whole process while it waits for a lock, so it waits only this long. After that a timer waits, and the
+ * event loop goes on.
  */
 const BUSY_TIMEOUT_MS = 50
 const RETRY_MIN_MS = 5
 const RETRY_MAX_MS = 100
 /**
- * Pages of 4 KiB: a checkpoint every 4 MB of log, so that a file on a small disk isn't crowded out by its own log. A log of 32 MB
- * fired no faster (5,700 fires/s with 4 MB, 5,100 with 32) and wrote single runs faster: 2,700 a second instead of 1,900.
+ * In pages of 4 KiB: a checkpoint every 4 MB of log, so that the log doesn't fill a small disk. A log of 32 MB fired no faster
+ * (5,700 fires/s with 4 MB, 5,100 with 32 MB) and wrote single runs faster (2,700 a second instead of 1,900).
  */
 const CHECKPOINT_PAGES = 1_000
-/** A log that a long reader has made large is cut back to this by the next checkpoint. */
+/** A long read can make the log large. The next checkpoint cuts it back to this size. */
 const WAL_KEPT_BYTES = CHECKPOINT_PAGES * 4_096
-/** The upper pages of every index stay in memory, instead of SQLite's 2 MB. */
+/** Enough for the upper pages of every index. SQLite's default is 2 MB. */
 const CACHE_KIB = 32 * 1024
 
-/** Kept from being closed by the garbage collector. */
-const abandoned: Database[] = []
+/** Referenced here, so that the garbage collector doesn't close them. */
+const keptOpen: Database[] = []
 
 /** One connection to the file. Each transaction is one synchronous function. */
 export class Connection extends Prepared {
@@ -77,23 +77,23 @@ export class Connection extends Prepared {
     this.#waiting = waiting
   }
 
-  /** Everything read in it is of one moment. Readers wait for nobody: the write-ahead log keeps what they see. */
+  /** All reads in it see one state of the file. Readers wait for no other process, because of the write-ahead log. */
   read<T>(work: (now: Instant) => T): Promise<T> {
     return this.#transact("begin", work)
   }
 
   /**
-   * `begin immediate` takes the file's one write lock at once: whatever is read inside stays true until the commit, and no
-   * transaction is ever refused half-way because another one wrote first.
+   * `begin immediate` takes the file's write lock at once: rows that are read inside can't change before the commit, and no
+   * transaction fails half-way because another one wrote first.
    */
   write<T>(work: (now: Instant) => T): Promise<T> {
     return this.#transact("begin immediate", work)
   }
 
   /** A write that needn't survive a power cut, so it doesn't wait for the disk. */
-  async note<T>(work: (now: Instant) => T): Promise<T> {
+  async writeUnsynced<T>(work: (now: Instant) => T): Promise<T> {
     if (this.#options.durability === "normal") return this.write(work)
-    return this.#patiently(() => {
+    return this.#withRetries(() => {
       this.prepare("pragma synchronous = normal").run()
       try {
         return this.#transaction("begin immediate", work)
@@ -103,31 +103,31 @@ export class Connection extends Prepared {
     })
   }
 
-  /** Changes when another connection, of this process or another, has committed. Reads a few bytes of shared memory. */
+  /** Changes when another connection, of any process, has committed. Reads a few bytes of shared memory. */
   dataVersion(): number {
     return (this.prepare("pragma data_version").get() as { data_version: number }).data_version
   }
 
   /**
-   * The last to close leaves everything in the one file, and no log or an empty one: @photostructure/sqlite keeps a closed
-   * file open until its statements are collected, so SQLite doesn't see that it was the last.
+   * The checkpoint leaves all data in the file, and no log or an empty one. SQLite does that at the last close, but
+   * @photostructure/sqlite keeps a closed file open until its statements are garbage-collected, so SQLite sees no last close.
    */
   close(): void {
     this.#isClosed = true
-    // Closing would delete the log by its name, and that is now another file's. The process's end frees the rest.
-    if (this.#file?.isSame() === false) return void abandoned.push(this.#database)
+    // Closing deletes the log by its name, which now belongs to another file. So it stays open until the process ends.
+    if (this.#file?.isSame() === false) return void keptOpen.push(this.#database)
     try {
       this.#database.exec("pragma wal_checkpoint(truncate)")
     } catch {
-      // A checkpoint is housekeeping: what is committed is safe in the log, and the next to open the file reads it there.
+      // Committed data is safe in the log: the next process that opens the file reads it there.
     } finally {
-      this.forget()
+      this.clear()
       this.#database.close()
     }
   }
 
   #transact<T>(begin: string, work: (now: Instant) => T): Promise<T> {
-    return this.#patiently(() => this.#transaction(begin, work))
+    return this.#withRetries(() => this.#transaction(begin, work))
   }
 
   #transaction<T>(begin: string, work: (now: Instant) => T): T {
@@ -146,11 +146,11 @@ export class Connection extends Prepared {
     try {
       this.prepare("rollback").run()
     } catch {
-      // A full disk or a failed read ends the transaction by itself, and then there is none to roll back.
+      // A full disk or a failed read ends the transaction, and then there is none to roll back.
     }
   }
 
-  async #patiently<T>(attempt: () => T): Promise<T> {
+  async #withRetries<T>(attempt: () => T): Promise<T> {
     const { path, lockDeadlineMs } = this.#options
     this.#file?.assertSame(this.#waiting.monotonic())
     const deadline = this.#waiting.monotonic() + lockDeadlineMs
@@ -173,17 +173,17 @@ export class Connection extends Prepared {
 
   async #prepareFile(): Promise<void> {
     const { path, durability } = this.#options
-    await this.#patiently(() => {
+    await this.#withRetries(() => {
       this.#database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`)
       this.#useWriteAheadLog(path)
-      // NORMAL syncs at checkpoints: a power cut may take the newest commits and never damages the file. FULL syncs each.
+      // NORMAL syncs at checkpoints: a power cut can lose the newest commits, but never damages the file. FULL syncs each.
       this.#database.exec(`pragma synchronous = ${durability}`)
       this.#database.exec("pragma foreign_keys = on")
       this.#database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
       this.#database.exec(`pragma journal_size_limit = ${WAL_KEPT_BYTES}`)
       this.#database.exec(`pragma cache_size = -${CACHE_KIB}`)
     })
-    await this.#patiently(() => migrate(this.#database, path))
+    await this.#withRetries(() => migrate(this.#database, path))
     if (path !== ":memory:") this.#file = new OpenFile(path)
   }
 

@@ -1,8 +1,8 @@
 import { BelfryError } from "../../core/errors.ts"
 
 /**
- * Which SQLite this process uses: Node's own where it is new enough, else the one that comes with the package. Both have
- * the same shape, so there is one code path.
+ * Loads Node's own SQLite if it is new enough, otherwise the one that comes with the package. Both have the same interface,
+ * so there is one code path.
  */
 export async function loadDriver(modules: DriverModules = installedModules): Promise<Driver> {
   const builtIn = modules.builtIn()
@@ -30,7 +30,7 @@ export interface Driver {
   open(path: string): Database
 }
 
-/** As much of `DatabaseSync` as Belfry uses: `node:sqlite` and `@photostructure/sqlite` both have it. */
+/** The part of `DatabaseSync` that Belfry uses. Both `node:sqlite` and `@photostructure/sqlite` have it. */
 export interface Database {
   prepare(sql: string): Statement
   exec(sql: string): void
@@ -43,15 +43,15 @@ export interface Statement {
   all(...values: readonly Value[]): unknown[]
   /** Rows as lists instead of objects. */
   setReturnArrays(isOn: boolean): void
-  /** Whole numbers as BigInt. Without it, a number beyond what JavaScript can count makes the whole read fail. */
+  /** Whole numbers as BigInt. Without it, a number above `Number.MAX_SAFE_INTEGER` makes the whole read fail. */
   setReadBigInts(isOn: boolean): void
 }
 
 export type Value = string | number | null
 
-/** Where drivers come from: a test puts others in their place. */
+/** The available drivers. Tests replace them. */
 export interface DriverModules {
-  /** Node's own; null where there is none (Node 20). */
+  /** Node's own. Null in Node 20, which has none. */
   builtIn(): Driver | null
   bundled(): Promise<Driver>
   warn(message: string): void
@@ -62,7 +62,7 @@ export const installedModules: DriverModules = {
     const module = withoutExperimentalWarning(() => process.getBuiltinModule?.("node:sqlite") ?? null)
     return module === null ? null : driverOf(module as unknown as SqliteModule)
   },
-  // Named here only, and loaded only where it is needed: its binary is 3 MB of address space.
+  // Loaded only if it is needed: its binary takes 3 MB of address space.
   bundled: async () => driverOf((await import("@photostructure/sqlite")) as unknown as SqliteModule),
   warn: (message) => process.emitWarning(message, { code: "BELFRY_SQLITE_OLD" }),
 }
@@ -75,7 +75,7 @@ function driverOf({ DatabaseSync }: SqliteModule): Driver {
   return { open: (path) => new DatabaseSync(path) }
 }
 
-/** Node 22 says at every start that its SQLite is experimental. Belfry's tests cover it; other warnings pass. */
+/** Node 22 warns at every start that its SQLite is experimental. Belfry's tests cover it. Other warnings are let through. */
 function withoutExperimentalWarning<T>(load: () => T): T {
   const original = process.emitWarning
   const filtered = (warning: string | Error, ...rest: unknown[]) => {
@@ -101,7 +101,7 @@ export function versionOf(driver: Driver): string {
 
 /**
  * Whether several processes may write to one file: SQLite 3.7.0 to 3.51.2 can lose a commit when two connections write and
- * checkpoint at the same moment. Mended in 3.51.3, and in 3.50.7 and 3.44.6 for those who stay on these lines.
+ * checkpoint at the same time. Fixed in 3.51.3, and in 3.50.7 and 3.44.6 of the older lines.
  */
 export function isSafeVersion(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number)

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs"
 import { dirname } from "node:path"
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
 
-/** SQLite's primary result codes that Belfry tells apart; https://sqlite.org/rescode.html. */
+/** SQLite's primary result codes that Belfry distinguishes; https://sqlite.org/rescode.html. */
 const RESULT = {
   BUSY: 5,
   LOCKED: 6,
@@ -18,26 +18,26 @@ const RESULT = {
   NOTADB: 26,
 } as const
 
-/** Somebody else writes: worth another try. */
+/** Another connection holds the lock, so trying again may succeed. */
 export function isBusy(error: unknown): boolean {
   const code = resultOf(error)
   return code === RESULT.BUSY || code === RESULT.LOCKED || code === RESULT.PROTOCOL
 }
 
-/** The row can't be what it was to become; the statement changed nothing, and the transaction goes on. */
-export function isUnkeepable(error: unknown): boolean {
+/** The row can't be stored. The statement changed nothing, and the transaction goes on. */
+export function isUnstorable(error: unknown): boolean {
   const code = resultOf(error)
   return code === RESULT.TOOBIG || code === RESULT.CONSTRAINT || code === RESULT.MISMATCH
 }
 
-/** What SQLite threw, in words that say what to do; what isn't SQLite's is passed on as it is. */
+/** An error of SQLite as a `BelfryError` that says what to do. Other errors are returned unchanged. */
 export function faultOf(error: unknown, path: string): unknown {
   if (error instanceof BelfryError) return error
   const code = resultOf(error)
   if (code === null) return error
   const [name, text, remedy] = describe(code, path)
-  const said = error instanceof Error ? error.message : String(error)
-  return new BelfryError(name, `${text} SQLite says: ${said}.`, {
+  const message = error instanceof Error ? error.message : String(error)
+  return new BelfryError(name, `${text} SQLite reported: ${message}.`, {
     details: { path, code },
     cause: error,
     ...(remedy === undefined ? {} : { remedy }),
@@ -53,14 +53,14 @@ function describe(code: number, path: string): Described {
     case RESULT.TOOBIG:
     case RESULT.CONSTRAINT:
     case RESULT.MISMATCH:
-      return ["BELFRY_STORE_REFUSED", `${path} can't keep this; nothing of it was stored.`]
+      return ["BELFRY_STORE_REFUSED", `A value can't be stored in ${path}; nothing of its record was stored.`]
     case RESULT.READONLY:
       return ["BELFRY_STORE_READ_ONLY", `${path} can't be written to.`]
     case RESULT.NOTADB:
       return [
         "BELFRY_STORE_UNFIT",
-        `${path} is not an SQLite database. Nothing in it was touched.`,
-        "Name another file.",
+        `${path} is not an SQLite database. It was not changed.`,
+        "Use the path of another file.",
       ]
     case RESULT.CORRUPT:
       return ["BELFRY_STORE_UNFIT", `${path} is damaged.`, "Stop every process on it and restore a backup."]
@@ -79,7 +79,7 @@ function describe(code: number, path: string): Described {
   }
 }
 
-/** SQLite says only "unable to open database file", whatever the cause. */
+/** SQLite reports only "unable to open database file", whatever the cause. */
 function describeUnopened(path: string): Described {
   const folder = dirname(path)
   if (!existsSync(folder))
@@ -103,12 +103,12 @@ function isWritable(path: string): boolean {
     accessSync(path, constants.W_OK)
     return true
   } catch {
-    // Whatever the reason (no permission, a read-only mount): it can't be written to, which is the answer.
+    // Every reason (no permission, a read-only mount) means that it can't be written to.
     return false
   }
 }
 
-/** The primary result code; null if it is not an error of SQLite's. */
+/** The primary result code. Null: not an error of SQLite. */
 function resultOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null
   return error.errcode & 0xff

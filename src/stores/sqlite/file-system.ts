@@ -3,15 +3,15 @@ import { dirname } from "node:path"
 import { BelfryError } from "../../core/errors.ts"
 
 /**
- * SQLite's write-ahead log needs memory that all processes on the file share, and locks that hold. Over a network neither
- * can be had: two hosts would each believe that they are alone. So such a file system is refused where it can be told.
+ * SQLite's write-ahead log needs memory that all processes of the file share, and reliable locks. A network file system has
+ * neither: two hosts would both take the write lock. So a network file system is refused where it can be recognised.
  */
 export function assertLocal(path: string, host: Host = thisHost): void {
   const kind = networkKindOf(path, host)
   if (kind === null) return
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `${path} lies on a network file system (${kind}), where SQLite can't keep several writers apart.`,
+    `${path} is on a network file system (${kind}), where SQLite can't lock it against writers on other hosts.`,
     {
       details: { path, fileSystem: kind },
       remedy: "Put it on a local disk, or use a database server.",
@@ -21,7 +21,7 @@ export function assertLocal(path: string, host: Host = thisHost): void {
 
 export interface Host {
   readonly platform: string
-  /** The number of the file system's kind, as statfs(2) has it. */
+  /** The number of the file system's type, as in statfs(2). */
   fileSystemOf(folder: string): number
 }
 
@@ -30,7 +30,7 @@ const thisHost: Host = {
   fileSystemOf: (folder) => statfsSync(folder).type,
 }
 
-/** Of linux/magic.h and statfs(2). FUSE and 9P are not here: both are used for local disks as well. */
+/** From linux/magic.h and statfs(2). Without FUSE and 9P: both are used for local disks as well. */
 const NETWORK_KINDS: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -46,15 +46,15 @@ const NETWORK_KINDS: Readonly<Record<number, string>> = {
   22092: "NCP",
 }
 
-/** Its name; null if it is local, or if this host can't tell. */
+/** The name of the network file system. Null: local, or unknown on this platform. */
 function networkKindOf(path: string, { platform, fileSystemOf }: Host): string | null {
-  // Elsewhere the numbers mean other things.
+  // The numbers are Linux's.
   if (platform !== "linux") return null
   try {
-    // As statfs has it the number is signed on some machines.
+    // On some machines statfs returns a signed number.
     return NETWORK_KINDS[fileSystemOf(dirname(path)) >>> 0] ?? null
   } catch {
-    // The folder isn't there or can't be read: opening the file will say so better.
+    // The folder doesn't exist or can't be read: opening the file gives a better error.
     return null
   }
 }

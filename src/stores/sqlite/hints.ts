@@ -3,18 +3,18 @@ import { SHARED_HINTS } from "../kit/shared-hints.ts"
 import type { Connection, Waiting } from "./connection.ts"
 import { type HintCounts, readHintCounts } from "./statements/hint-counts.ts"
 
-/** How often the file is looked at for other processes' commits, while somebody listens: a read of shared memory. */
+/** How often the file is checked for commits of other processes, while there are listeners. A check reads shared memory. */
 const WATCH_EVERY_MS = 100
 
 /**
- * What this connection writes is told at once; what other processes write, by looking whether the file has changed, and if
- * it has, whether any of it is news: a heartbeat isn't.
+ * Hints for this connection's own writes are sent at once. For writes of other processes, the file is checked for changes, and
+ * if it has changed, the stored counts of hints are compared: a heartbeat changes the file, but no count.
  */
 export class Hints {
   readonly #waiting: Waiting
   readonly #connection: () => Connection | null
   readonly #listeners = new Set<(hint: Hint) => void>()
-  #seen: { dataVersion: number; news: HintCounts } | null = null
+  #seen: { dataVersion: number; counts: HintCounts } | null = null
   #stopWatch: (() => void) | null = null
 
   constructor(waiting: Waiting, connection: () => Connection | null) {
@@ -23,7 +23,7 @@ export class Hints {
   }
 
   listen(onHint: (hint: Hint) => void): () => void {
-    // A listener of its own for each call: one callback may listen twice, and stop once.
+    // A new function for each call, because one callback may be passed twice and stopped once.
     const listener = (hint: Hint) => onHint(hint)
     this.#listeners.add(listener)
     if (this.#stopWatch === null) this.#watch()
@@ -33,11 +33,11 @@ export class Hints {
     }
   }
 
-  /** This connection's own news, committed. */
-  tell(hints: readonly Hint[]): void {
+  /** Sends the hints of this connection's own committed write. */
+  send(hints: readonly Hint[]): void {
     if (this.#seen !== null) {
-      const { dataVersion, news } = this.#seen
-      this.#seen = { dataVersion, news: added(news, hints) }
+      const { dataVersion, counts } = this.#seen
+      this.#seen = { dataVersion, counts: added(counts, hints) }
     }
     for (const hint of hints) this.#call(hint)
   }
@@ -48,7 +48,7 @@ export class Hints {
   }
 
   #watch(): void {
-    this.#look()
+    this.#check()
     this.#stopWatch = this.#waiting.setTimer(WATCH_EVERY_MS, () => this.#watch())
   }
 
@@ -58,18 +58,18 @@ export class Hints {
     this.#seen = null
   }
 
-  #look(): void {
+  #check(): void {
     const connection = this.#connection()
     if (connection === null) return
     try {
       const dataVersion = connection.dataVersion()
       if (dataVersion === this.#seen?.dataVersion) return
-      const news = readHintCounts(connection)
-      const before = this.#seen?.news ?? news
-      this.#seen = { dataVersion, news }
-      for (const hint of SHARED_HINTS) if (news[hint] !== before[hint]) this.#call(hint)
+      const counts = readHintCounts(connection)
+      const before = this.#seen?.counts ?? counts
+      this.#seen = { dataVersion, counts }
+      for (const hint of SHARED_HINTS) if (counts[hint] !== before[hint]) this.#call(hint)
     } catch {
-      // A file that can't be read now is the next call's fault to tell. A hint that was lost costs only speed (law 11).
+      // If the file can't be read, the next operation throws. A lost hint costs only speed (law 11).
     }
   }
 
@@ -78,13 +78,13 @@ export class Hints {
       try {
         listener(hint)
       } catch {
-        // The write is done, whatever its listener makes of it.
+        // The write is done, and a listener that throws doesn't change that.
       }
     }
   }
 }
 
-function added(news: HintCounts, hints: readonly Hint[]): HintCounts {
-  const counts = SHARED_HINTS.map((hint) => [hint, news[hint] + (hints.includes(hint) ? 1 : 0)])
-  return Object.fromEntries(counts) as HintCounts
+function added(counts: HintCounts, hints: readonly Hint[]): HintCounts {
+  const sums = SHARED_HINTS.map((hint) => [hint, counts[hint] + (hints.includes(hint) ? 1 : 0)])
+  return Object.fromEntries(sums) as HintCounts
 }

@@ -8,7 +8,7 @@ import { faultOf } from "./faults.ts"
 import { MIGRATIONS, schemaOf } from "./migrations.ts"
 import { SQLITE_PATH } from "./options.ts"
 
-/** Looks at the file of a store. Nothing is migrated, and a file that isn't there isn't made. */
+/** Reads the state of a store's file. Migrates nothing, and doesn't create a file that doesn't exist. */
 export async function inspect(path: string): Promise<Inspection> {
   checkedValue(path, SQLITE_PATH, { source: storeSource("inspect"), option: "path" })
   const driver = await loadDriver()

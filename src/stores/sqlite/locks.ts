@@ -10,7 +10,7 @@ const SELECT_HOLD = `
   where name = ?
     and expires_at > ?`
 
-const DELETE_PASSED = `
+const DELETE_HOLD = `
   delete from belfry_locks
   where name = ?`
 
@@ -32,21 +32,21 @@ const RELEASE = `
     and token = ?
     and expires_at > ?`
 
-// Those of processes that died and whose names nobody asked for again. Who died is started again, and then this is done.
-const DELETE_FORGOTTEN = `
+// Removes locks of processes that died, if their names were not asked for again. Runs when a process opens the file.
+const DELETE_EXPIRED = `
   delete from belfry_locks
   where expires_at < ?`
 
-const FORGOTTEN_AFTER_MS = 3_600_000
+const EXPIRED_FOR_MS = 3_600_000
 
-/** In one file, for the processes of one host. Every write takes the file's one lock first, and that makes it an atom. */
+/** Locks in one file, for the processes of one host. Every write takes the file's write lock first, so it is an atom. */
 export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting): LockBackend {
   const lockConnection = new LockConnection(
     {
       where: options.path,
       async open() {
         const connection = await Connection.open(await loadDriver(), options, waiting)
-        await connection.write((now) => connection.prepare(DELETE_FORGOTTEN).run(now - FORGOTTEN_AFTER_MS))
+        await connection.write((now) => connection.prepare(DELETE_EXPIRED).run(now - EXPIRED_FOR_MS))
         return connection
       },
       close: (connection) => connection.close(),
@@ -59,7 +59,7 @@ export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting):
     async acquire(name, token, ttlMs) {
       assertHold(name, token, ttlMs)
       return lockConnection.use(async (connection) => {
-        // Without the lock first: those who wait for a hold are in nobody's way.
+        // Without the write lock first, so that processes that wait for a lock delay no other process.
         const held = await connection.read((now) => heldByAnother(connection, name, token, now))
         return held ?? connection.write((now) => acquire(connection, { name, token, ttlMs, now }))
       })
@@ -109,7 +109,7 @@ function acquire(
     connection.prepare(EXTEND).run(now + ttlMs, name, token, now)
     return { outcome: "acquired", fence: hold.fence }
   }
-  connection.prepare(DELETE_PASSED).run(name)
+  connection.prepare(DELETE_HOLD).run(name)
   const { fence } = connection.prepare(INSERT_HOLD).get(name, token, now + ttlMs) as { fence: number }
   return { outcome: "acquired", fence }
 }

@@ -3,15 +3,15 @@ import type { Database } from "./driver.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
 import { MIGRATION_2 } from "./migrations/0002.ts"
 
-/** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
+/** Each migrates the schema to the next version. Never edited after release: a change is a new migration at the end. */
 export const MIGRATIONS: readonly string[] = [MIGRATION_1, MIGRATION_2]
 
 /**
- * Brings the file to the newest schema, or changes nothing. Processes that open a new file at the same time wait for one
- * another's write lock, and those who come second find the work done.
+ * Brings the file to the newest schema, or changes nothing. Of processes that open a new file at the same time, one migrates
+ * and the others wait for the write lock.
  */
 export function migrate(database: Database, path: string, migrations: readonly string[] = MIGRATIONS): void {
-  // Without a lock first: nearly always there is nothing to do, and then nobody waits.
+  // Checked without a lock first: nearly always there is nothing to do, and then no process waits.
   if (isCurrent(database, path, migrations)) return
   database.exec("begin immediate")
   try {
@@ -30,7 +30,7 @@ function rollBack(database: Database): void {
   try {
     database.exec("rollback")
   } catch {
-    // A full disk ends the transaction by itself, and then there is none to roll back.
+    // A full disk ends the transaction, and then there is none to roll back.
   }
 }
 
@@ -48,9 +48,9 @@ function isCurrent(database: Database, path: string, migrations: readonly string
 
 /** 0 for a file that Belfry has never opened. */
 export function schemaOf(database: Database): number {
-  const isThere = database
+  const table = database
     .prepare("select name from sqlite_schema where type = 'table' and name = 'belfry_meta'")
     .get()
-  if (isThere === undefined) return 0
+  if (table === undefined) return 0
   return (database.prepare("select schema from belfry_meta").get() as { schema: number }).schema
 }

@@ -1,17 +1,17 @@
 import { type Stats, statSync } from "node:fs"
 import { BelfryError } from "../../core/errors.ts"
 
-/** How often a look is taken whether the file is still the one that was opened. */
-const LOOK_EVERY_MS = 1_000
+/** How often the path is checked: it must still be the file that was opened. */
+const CHECK_EVERY_MS = 1_000
 
 /**
- * The file under an open connection. One that is deleted or replaced lives on for those who have it open, and everything
- * they write is gone with them: so that is a fault, rather than found out later.
+ * The file of an open connection. After it was deleted or replaced, the connection goes on writing to the old file, and those
+ * writes are lost when the process ends. So the next call throws.
  */
 export class OpenFile {
   readonly #path: string
   readonly #opened: Stats
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #checkedAt = Number.NEGATIVE_INFINITY
 
   constructor(path: string) {
     this.#path = path
@@ -19,15 +19,15 @@ export class OpenFile {
   }
 
   assertSame(monotonic: number): void {
-    if (monotonic < this.#lookedAt + LOOK_EVERY_MS) return
+    if (monotonic < this.#checkedAt + CHECK_EVERY_MS) return
     if (!this.isSame()) {
       throw new BelfryError(
         "BELFRY_STORE_UNFIT",
         `${this.#path} was deleted or replaced while it was in use.`,
-        { details: { path: this.#path }, remedy: "Restart this process to go on with what is there now." },
+        { details: { path: this.#path }, remedy: "Restart this process to use the file that is there now." },
       )
     }
-    this.#lookedAt = monotonic
+    this.#checkedAt = monotonic
   }
 
   isSame(): boolean {

@@ -22,7 +22,7 @@ import { newReader } from "../kit/shares.ts"
 import type { Prepared } from "./prepared.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
 import { findDocuments, putDocument } from "./statements/documents.ts"
-import { dueNothing, dueSchedules } from "./statements/due.ts"
+import { dueSchedules, dueWithoutLock } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
 import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
@@ -36,54 +36,54 @@ import { putSchedule } from "./statements/schedules.ts"
 import { pruneStatistics, summarise } from "./statements/statistics.ts"
 import { changeRuns } from "./statements/transition.ts"
 
-/** A piece of work on the file, all of one moment. */
+/** Work inside one transaction, at one instant. */
 type Work<T> = (connection: Prepared, now: Instant) => T
 
-/** How work is done: each in a transaction of its own, or all in somebody's. */
-export interface Ways {
+/** How the operations use the connection: each in a transaction of its own, or all inside a user's transaction. */
+export interface ConnectionAccess {
   /** In [0, 1). */
   random(): number
   read<T>(work: Work<T>): Promise<T>
   write<T>(work: Work<T>): Promise<T>
-  /** A write that needn't survive a power cut. */
-  note<T>(work: Work<T>): Promise<T>
-  /** What was written is told to those who listen in this process. Other processes are told by the file itself. */
-  told(news: readonly Hint[]): void
+  /** A write that needn't survive a power cut, so it doesn't wait for the disk. */
+  writeUnsynced<T>(work: Work<T>): Promise<T>
+  /** Sends hints to the listeners of this process. Other processes read them from the file. */
+  sendHints(hints: readonly Hint[]): void
 }
 
-export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  const { read, write } = ways
-  const reader = newReader(ways.random())
+export function operations(access: ConnectionAccess): Omit<Store, "open" | "close" | "listen"> {
+  const { read, write } = access
+  const reader = newReader(access.random())
 
-  /** A write, and what it is worth telling: to other processes with the commit, to this one after it. */
-  async function tell<T>(
-    work: (connection: Prepared, now: Instant) => { answer: T; news: readonly Hint[] },
+  /** A write with hints: other processes get them with the commit, this process after it. */
+  async function writeWithHints<T>(
+    work: (connection: Prepared, now: Instant) => { answer: T; hints: readonly Hint[] },
   ): Promise<T> {
-    const { answer, news } = await write((connection, now) => {
+    const { answer, hints } = await write((connection, now) => {
       const done = work(connection, now)
-      if (done.news.length > 0) addHintCounts(connection, done.news)
+      if (done.hints.length > 0) addHintCounts(connection, done.hints)
       return done
     })
-    ways.told(news)
+    access.sendHints(hints)
     return answer
   }
 
   const fire = (plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> =>
-    tell((connection, now) => {
-      const { answers, news } = firePlans(connection, plans, now)
-      return { answer: answers, news }
+    writeWithHints((connection, now) => {
+      const { answers, hints } = firePlans(connection, plans, now)
+      return { answer: answers, hints }
     })
 
   const enqueue = (runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> =>
-    tell((connection, now) => {
+    writeWithHints((connection, now) => {
       const answer = runs.map((run) => enqueueRun(connection, run, now))
-      return { answer, news: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
+      return { answer, hints: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
     })
 
   const transition = (changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> =>
-    tell((connection, now) => {
-      const { answers, news } = changeRuns(connection, changes, now)
-      return { answer: answers, news }
+    writeWithHints((connection, now) => {
+      const { answers, hints } = changeRuns(connection, changes, now)
+      return { answer: answers, hints }
     })
 
   const append = (lines: readonly LogLine[]): Promise<readonly null[]> =>
@@ -101,20 +101,20 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
   return {
     now: () => read((_, now) => now),
     putSchedule: (schedule, ifVersion, entry) =>
-      tell((connection, now) => {
+      writeWithHints((connection, now) => {
         const answer = putSchedule(connection, schedule, { ifVersion, entry, now })
-        return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
+        return { answer, hints: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     async dueSchedules(request) {
-      const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
-      if (nothing !== null) return nothing
-      return ways.note((connection, now) => dueSchedules(connection, request, { reader, now }))
+      const idle = await read((connection, now) => dueWithoutLock(connection, request, { reader, now }))
+      if (idle !== null) return idle
+      return access.writeUnsynced((connection, now) => dueSchedules(connection, request, { reader, now }))
     },
     fire: (plans) => sendIsolated(plans, fire, refused),
 
     enqueue: (runs) => sendIsolated(runs, enqueue, refusedRun),
     async claim(request) {
-      const idle = await read((connection, now) => claimNothing(connection, request, now))
+      const idle = await read((connection, now) => claimWithoutLock(connection, request, now))
       return idle ?? write((connection, now) => claimRuns(connection, request, now))
     },
     heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
@@ -127,9 +127,9 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
     putDocument: (document, ifVersion, entry) =>
-      tell((connection, now) => {
+      writeWithHints((connection, now) => {
         const answer = putDocument(connection, document, { ifVersion, entry, now })
-        return { answer, news: answer.outcome === "done" ? ["documents"] : [] }
+        return { answer, hints: answer.outcome === "done" ? ["documents"] : [] }
       }),
     findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
     appendJournal: (entries) => sendIsolated(entries, appendEntries, refused),
@@ -149,14 +149,14 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
   }
 }
 
-/** The answer where nothing is due, which needs no lock: idle workers are in nobody's way. Null if something is. */
-function claimNothing(connection: Prepared, request: ClaimRequest, now: Instant): Claimed | null {
+/** The answer if nothing is due. It needs no lock, so idle workers delay no other process. Null: something is due. */
+function claimWithoutLock(connection: Prepared, request: ClaimRequest, now: Instant): Claimed | null {
   const queues = readQueues(connection, request, now)
   if (isAnythingDue(queues, now)) return null
   return { now, runs: [], nextClaimableAt: nextClaimableAt(queues) }
 }
 
-/** A bite at a time: between two of them others write, and this process's event loop turns. */
+/** In small batches: between two of them other processes can write, and this process's event loop runs. */
 async function prune(
   write: <T>(work: (connection: Prepared, now: Instant) => T) => Promise<T>,
   request: PruneRequest,
@@ -167,11 +167,11 @@ async function prune(
   let runs = 0
   for (let place: Place | null = FROM_THE_OLDEST; place !== null && runs < request.limit; ) {
     const from: Place = place
-    const bite = await write((connection, now) =>
+    const batch = await write((connection, now) =>
       pruneRuns(connection, request, from, request.limit - runs, now),
     )
-    runs += bite.runs
-    place = bite.next
+    runs += batch.runs
+    place = batch.next
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { runs, workers, entries, buckets }

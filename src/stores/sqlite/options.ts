@@ -2,7 +2,7 @@ import type { Kind } from "../../core/checked.ts"
 import { choice, required, text } from "../../core/kinds.ts"
 
 export interface SqliteOptions {
-  /** The file, made if it isn't there; `:memory:` keeps everything in this process. */
+  /** The file, which is created if it doesn't exist. `:memory:` keeps all data in the memory of the process. */
   readonly path: string
   /**
    * `normal`: a crash of the process loses nothing; a power cut may lose the last writes. `full`: a power cut loses nothing

@@ -1,10 +1,10 @@
 import type { Instant } from "../../core/instant.ts"
-import { readingAnyNumber } from "./any-number.ts"
 import type { Database, Statement, Value } from "./driver.ts"
+import { withLargeNumbers } from "./large-numbers.ts"
 
 const NOW = "select cast(round(unixepoch('subsec') * 1000) as integer) as now"
 
-/** The statements on a connection. Node's SQLite costs ten times a seek to prepare one, so each text is prepared once. */
+/** The prepared statements of a connection. In Node's SQLite, preparing one costs ten index seeks, so each is prepared once. */
 export class Prepared {
   readonly #database: Pick<Database, "prepare">
   readonly #statements = new Map<string, Statement>()
@@ -17,17 +17,17 @@ export class Prepared {
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
-      statement = readingAnyNumber(this.#database.prepare(sql))
+      statement = withLargeNumbers(this.#database.prepare(sql))
       this.#statements.set(sql, statement)
     }
     return statement
   }
 
-  /** Wide rows, as lists. */
+  /** Returns rows as lists, which is faster for rows of many columns. */
   rows<Row>(sql: string, values: readonly Value[]): readonly Row[] {
     let statement = this.#listings.get(sql)
     if (statement === undefined) {
-      statement = readingAnyNumber(this.#database.prepare(sql))
+      statement = withLargeNumbers(this.#database.prepare(sql))
       statement.setReturnArrays(true)
       this.#listings.set(sql, statement)
     }
@@ -39,7 +39,7 @@ export class Prepared {
     return (this.prepare(NOW).get() as { now: number }).now
   }
 
-  protected forget(): void {
+  protected clear(): void {
     this.#statements.clear()
     this.#listings.clear()
   }

@@ -11,23 +11,23 @@ import {
   type RunState,
   type TriggeredBy,
 } from "../../core/run.ts"
-import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
+import { assertValidRun } from "../../core/valid-records.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 import type { Value } from "./driver.ts"
 
-/** Rows as the tables have them, and the records they stand for. */
+/** Conversion between the rows of tables and records. */
 
-/** In the order of the table, so that a row can be read and written by place. */
+/** In the order of the table, so that a row can be read and written by position. */
 export const RUN_COLUMNS = `
   id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
   concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, attempt, failures,
   lost, worker_id, created_at, due_at, started_at, completed_at, message, details, error, progress, attempts,
   parent_id`
 
-/** By place: SQLite's drivers make a list in half the time of an object, and a run has thirty columns. */
+/** A list: SQLite's drivers make a list in half the time of an object, and a run has thirty columns. */
 export type RunRow = readonly [
   id: string,
   task: string,
@@ -63,7 +63,7 @@ export type RunRow = readonly [
   parentId: string | null,
 ]
 
-/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+/** For lists and details. A run that can't be read has the fields that can be read, and the reason as its error. */
 export function readableRunOf(row: RunRow): Run {
   try {
     return runOf(row)
@@ -75,13 +75,13 @@ export function readableRunOf(row: RunRow): Run {
 /** Throws if the row can't be read. */
 export function runOf(row: RunRow): Run {
   const run = partsOf(row, parse)
-  assertSoundRun(run)
+  assertValidRun(run)
   return run
 }
 
 function partsOf(row: RunRow, parse: <T>(text: string) => T): Run {
   const parseOrNull = <T>(text: string | null): T | null => (text === null ? null : parse<T>(text))
-  // By place, without taking the list apart: a batch of claims reads thirty thousand of these in a second.
+  // By index, without destructuring: claims read thirty thousand rows in a second.
   return {
     id: row[0],
     task: row[1],
@@ -118,7 +118,7 @@ function partsOf(row: RunRow, parse: <T>(text: string) => T): Run {
   }
 }
 
-/** What a new run is stored with; the rest is what every run begins with, and stands in the statement. */
+/** The columns that differ between new runs. The statement has the initial values of the others. */
 export const NEW_RUN_COLUMNS = `
   id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
   concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at,
@@ -153,7 +153,7 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
   ]
 }
 
-/** The story with one more attempt ended. */
+/** The run's attempts, with the current attempt ended. */
 export function withAttempt(
   run: Pick<Run, "attempt" | "workerId" | "dueAt" | "startedAt" | "attempts">,
   ended: { outcome: AttemptOutcome; at: Instant; error: string | null },
@@ -222,7 +222,7 @@ export function logLineOf({ level, fields, attempt, number, at, message }: LogRo
   }
 }
 
-/** The story so far; one that can't be read begins anew. */
+/** The stored attempts. An unreadable list is read as empty. */
 export function attemptsIn(text: string): readonly Attempt[] {
   const attempts = parseOrNothing<readonly Attempt[]>(text)
   return Array.isArray(attempts) ? attempts : []
@@ -232,7 +232,7 @@ export function parse<T>(text: string): T {
   return storedJson(text)
 }
 
-/** Undefined if it is no JSON. */
+/** Undefined: not JSON. */
 export function parseOrNothing<T>(text: string): T {
   try {
     return parse(text)

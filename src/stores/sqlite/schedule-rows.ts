@@ -1,12 +1,12 @@
 import { definitionOf } from "../../core/reconcile.ts"
 import type { EndState, Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
-import { assertSoundSchedule } from "../../core/sound.ts"
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/unreadable.ts"
+import { assertValidSchedule } from "../../core/valid-records.ts"
 import { jsonText, unreadableBecause } from "../kit/isolation.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 
-/** What is asked for has a column of its own; the rest of a definition is one piece of JSON, which only an edit changes. */
+/** Fields that queries filter or change have columns; the rest of a definition is one JSON value, which only an edit changes. */
 export const SCHEDULE_COLUMNS = `
   id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
   paused, fired_count, last_error, finished_at, definition, run_count, last_run_id, last_run_at,
@@ -41,7 +41,7 @@ export type ScheduleRow = readonly [
 export function scheduleOf(row: ScheduleRow): Schedule {
   try {
     const schedule = partsOf(row, parse)
-    assertSoundSchedule(schedule)
+    assertValidSchedule(schedule)
     return schedule
   } catch (error) {
     return unreadableSchedule(partsOf(row, parseOrNothing), unreadableBecause(error))
@@ -50,7 +50,7 @@ export function scheduleOf(row: ScheduleRow): Schedule {
 
 function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
   const definition = parse<StoredDefinition | null>(row[15]) ?? ({} as StoredDefinition)
-  // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
+  // Field by field: V8 makes a spread of parsed JSON a slow object, for every later read.
   return {
     id: row[0],
     version: row[1],
@@ -98,13 +98,13 @@ function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
   }
 }
 
-/** The version that a change is compared with, in SQL: as `scheduleOf` reads it. */
+/** The version as `scheduleOf` reads it, in SQL. Changes are compared with it. */
 export const VERSION = `
     case when version between 1 and ${Number.MAX_SAFE_INTEGER} then version else ${UNREADABLE_VERSION} end`
 
 type StoredDefinition = Omit<ScheduleDefinition, "task" | "owner">
 
-/** In the order of `SCHEDULE_COLUMNS`, without what the store counts. */
+/** In the order of `SCHEDULE_COLUMNS`, without the columns that the store counts. */
 export function scheduleValues(schedule: Schedule, version: number): readonly Value[] {
   const { id, revision, createdAt, updatedAt, declaredAs, task, owner } = schedule
   return [
@@ -114,7 +114,7 @@ export function scheduleValues(schedule: Schedule, version: number): readonly Va
   ]
 }
 
-/** In the order of the progress among `SCHEDULE_COLUMNS`: from `next_run_at` to `finished_at`. */
+/** In the order of `SCHEDULE_COLUMNS`, from `next_run_at` to `finished_at`. */
 export function progressValues(progress: ScheduleProgress): readonly Value[] {
   const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = progress
   return [

@@ -9,8 +9,8 @@ import { type SqliteTransaction, Transaction } from "./transaction.ts"
 export type SqliteStore = TransactionalStore<SqliteTransaction>
 
 /**
- * Everything in one file, for the processes of one host. SQLite has one write lock for the whole file, so each write is one
- * transaction that takes it first: whatever it reads stays true until it commits, and that alone keeps most of the laws.
+ * A store in one file, for the processes of one host. SQLite has one write lock for the whole file, and each write is one
+ * transaction that takes this lock first. Rows that it reads can't change before it commits, which alone keeps most of the laws.
  */
 export function createSqliteStore(
   options: ConnectionOptions,
@@ -43,18 +43,18 @@ export function createSqliteStore(
         const connection = await opening.reach()
         return connection.write((now) => work(connection, now))
       },
-      async note(work) {
+      async writeUnsynced(work) {
         const connection = await opening.reach()
-        return connection.note((now) => work(connection, now))
+        return connection.writeUnsynced((now) => work(connection, now))
       },
-      told: (news) => hints.tell(news),
+      sendHints: (sent) => hints.send(sent),
     }),
     within: (transaction) =>
       within(new Transaction(transaction, options.path), () => opening.reach(), waiting),
   }
 }
 
-/** Who listens hears of it when the file has changed, with the commit. */
+/** Sends no hints itself: listeners get them after the commit, when they notice that the file has changed. */
 function within(transaction: Transaction, opened: () => Promise<unknown>, { random }: Waiting): Store {
   const work: Transaction["work"] = async (each) => {
     await opened()
@@ -64,6 +64,6 @@ function within(transaction: Transaction, opened: () => Promise<unknown>, { rand
     open: async () => undefined,
     close: async () => undefined,
     listen: async () => async () => undefined,
-    ...operations({ random, read: work, write: work, note: work, told: () => undefined }),
+    ...operations({ random, read: work, write: work, writeUnsynced: work, sendHints: () => undefined }),
   }
 }

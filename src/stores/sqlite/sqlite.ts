@@ -6,7 +6,7 @@ import { createSqliteLocks } from "./locks.ts"
 import { SQLITE_OPTIONS, SQLITE_PATH, type SqliteOptions } from "./options.ts"
 import { createSqliteStore, type SqliteStore } from "./sqlite-store.ts"
 
-/** A store in one file, for any number of processes on this host: the embedded default, with nothing to set up. */
+/** A store in one file, for any number of processes on one host. The embedded default: it needs no setup. */
 export function sqlite(options: string | SqliteOptions): SqliteStore
 export function sqlite(options: string | SqliteOptions, ...others: readonly unknown[]): SqliteStore {
   checkNothingElse(others, "sqlite() takes one argument: sqlite({ path, durability })")
@@ -20,7 +20,7 @@ export function sqlite(options: string | SqliteOptions, ...others: readonly unkn
   return Object.assign(store, { kind: "sqlite" })
 }
 
-/** Locks in one file, for the processes of this host. It may be the file of a store. */
+/** Locks in one file, for the processes of one host. The file may also hold a store. */
 export function sqliteLocks(path: string): LockBackend
 export function sqliteLocks(given: string, ...others: readonly unknown[]): LockBackend {
   checkNothingElse(others, "sqliteLocks() takes one argument, the path")
@@ -28,5 +28,5 @@ export function sqliteLocks(given: string, ...others: readonly unknown[]): LockB
   return createSqliteLocks({ path, durability: "normal", lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
 }
 
-/** Longer than any transaction of Belfry's. If the file is locked for longer, another program holds the lock. */
+/** Longer than any transaction of Belfry. If the file is locked for longer, another program holds the lock. */
 const LOCK_DEADLINE_MS = 5_000

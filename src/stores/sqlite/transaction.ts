@@ -8,17 +8,17 @@ import { Prepared } from "./prepared.ts"
 /** A connection of `node:sqlite` or `@photostructure/sqlite` to the store's file, on which a transaction has begun. */
 export type SqliteTransaction = Pick<Database, "prepare"> & { readonly isTransaction?: boolean }
 
-/** Statements that were prepared on somebody's connection, for as long as they keep it. */
+/** Statements that were prepared on a user's connection, for as long as the connection exists. */
 const PREPARED = new WeakMap<SqliteTransaction, Prepared>()
 
-/** Work inside somebody's transaction. What fails leaves nothing of itself behind; the transaction goes on. */
+/** Work inside a user's transaction. Failed work is rolled back to a savepoint, and the transaction goes on. */
 export class Transaction {
   readonly #given: SqliteTransaction
   readonly #connection: Prepared
   readonly #path: string
 
   constructor(given: SqliteTransaction, path: string) {
-    if (typeof given?.prepare !== "function") throw unfit("That is no connection.")
+    if (typeof given?.prepare !== "function") throw unfit("within() was not given a SQLite connection.")
     this.#given = given
     this.#path = path
     this.#connection = PREPARED.get(given) ?? new Prepared(given)
@@ -47,7 +47,7 @@ export class Transaction {
   }
 }
 
-/** In another file its writes would be lost to everybody who looks at the store. */
+/** Readers of the store wouldn't see writes to another file. */
 function assertSameFile(connection: Prepared, path: string): void {
   const files = readFiles(connection)
   const own = path === ":memory:" ? path : realpathSync(path)
@@ -62,7 +62,7 @@ function readFiles(connection: Prepared): readonly string[] {
     const rows = connection.prepare("pragma database_list").all() as { name: string; file: string | null }[]
     return rows.filter(({ name }) => name === "main").map(({ file }) => file ?? "")
   } catch (cause) {
-    throw unfit("That is no connection.", cause)
+    throw unfit("within() was not given a SQLite connection.", cause)
   }
 }
 

@@ -5,37 +5,37 @@ import { HOUR } from "../../core/instant.ts"
 import { duration, flag, integer, list, required, text, unread } from "../../core/kinds.ts"
 import { shown } from "../../core/shown.ts"
 
-/** A command that payloads may name: a program and its arguments, never a line for a shell. */
+/** A command that payloads may name: a program and its arguments, never a shell command line. */
 export interface CommandDefinition {
-  /** The program, then its arguments. `{name}` stands for an argument of the payload, and stays within its element. */
+  /** The program, then its arguments. `{name}` is replaced by an argument of the payload, within its element. */
   readonly argv: readonly string[]
   readonly args?: Readonly<Record<string, ArgumentDefinition>>
-  /** The working folder; the worker's unless said. */
+  /** The working folder. Default: the worker's. */
   readonly cwd?: string
-  /** Names of the worker's environment variables that the command gets, beside PATH, HOME, LANG and TZ. */
+  /** Names of the worker's environment variables that the command gets, in addition to PATH, HOME, LANG and TZ. */
   readonly env?: readonly string[]
-  /** 1 hour unless said. */
+  /** Default 1 hour. */
   readonly timeout?: Duration
-  /** Run as this user; the worker has to be root. Needs `gid`: the command would otherwise keep root's group. */
+  /** Runs the command as this user. The worker must be root. Needs `gid`: otherwise the command would keep root's group. */
   readonly uid?: number
-  /** Run in this group, and in no other. */
+  /** Runs the command in this group and in no other. */
   readonly gid?: number
 }
 
-/** What a payload may say for one argument: exactly one of `pattern` and `oneOf`. */
+/** The values that a payload may give for one argument. Exactly one of `pattern` and `oneOf` is needed. */
 export interface ArgumentDefinition {
-  /** Has to match the whole value. */
+  /** Must match the whole value. */
   readonly pattern?: string | RegExp
   readonly oneOf?: readonly string[]
-  /** For a payload without it; an argument without a default has to be given. */
+  /** Used if the payload lacks the argument. Without a default, the argument is required. */
   readonly default?: string
-  /** 256 characters unless said. */
+  /** In characters. Default 256. */
   readonly maxLength?: number
-  /** Otherwise refused: a program would take such a value for an option. */
+  /** Default false: a program would take a value that starts with "-" for an option. */
   readonly mayStartWithDash?: boolean
 }
 
-/** A definition that was checked. */
+/** A checked definition. */
 export interface Command {
   readonly name: string
   readonly argv: readonly string[]
@@ -49,15 +49,15 @@ export interface Command {
 
 export interface Argument {
   readonly default: string | null
-  /** Why the value can't be used; null if it can. */
+  /** Why the value can't be used. Null: it can. */
   refusalOf(value: string): string | null
 }
 
 const PLACEHOLDER = /\{([A-Za-z]\w*)\}/g
 const ARGUMENT_MAX_LENGTH = 256
 
-/** POSIX keeps the highest for "none". */
-const PERSON_MAX = 4_294_967_294
+/** POSIX reserves the next higher id for "none". */
+const ID_MAX = 4_294_967_294
 
 const COMMAND_OPTIONS = {
   argv: required(unread),
@@ -65,8 +65,8 @@ const COMMAND_OPTIONS = {
   cwd: text({ min: 1, max: 4_096 }),
   env: list(text({ min: 1, max: 200 }), { max: 1_000 }),
   timeout: duration({ min: 1 }),
-  uid: integer(0, PERSON_MAX),
-  gid: integer(0, PERSON_MAX),
+  uid: integer(0, ID_MAX),
+  gid: integer(0, ID_MAX),
 } satisfies Record<keyof CommandDefinition, Kind<unknown>>
 
 const ARGUMENT_OPTIONS = {
@@ -85,21 +85,22 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
   const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, source)
   const { argv, args: givenArgs } = copied(definition, { source, option: "options" })
   const args = givenArgs ?? {}
-  if (!isRecordLike(args)) refuse("has `args` that are no object", "args")
+  if (!isRecordLike(args)) refuse("has `args` that is not an object", "args")
   if (!/^[\w.:-]{1,100}$/.test(name))
-    refuse('has no valid name: use letters, digits, "_", "-", "." and ":"', "commands")
+    refuse('has an invalid name: use letters, digits, "_", "-", "." and ":"', "commands")
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((part) => typeof part === "string"))
     refuse(
-      'needs `argv`, a list of texts such as ["pg_dump", "{db}"]; a line for a shell is not possible',
+      'needs `argv`, a list of strings such as ["pg_dump", "{db}"]; a shell command line is not possible',
       "argv",
     )
-  if (argv[0] === "" || placeholdersIn(argv[0]!).length > 0) refuse("has to name its program in full", "argv")
-  if (argv.some((part) => part.includes("\0"))) refuse("has a NUL in `argv`", "argv")
+  if (argv[0] === "" || placeholdersIn(argv[0]!).length > 0)
+    refuse("must name its program without placeholders", "argv")
+  if (argv.some((part) => part.includes("\0"))) refuse("has a NUL character in `argv`", "argv")
   const used = new Set(argv.flatMap(placeholdersIn))
   const unknown = [...used].find((argument) => !Object.hasOwn(args, argument))
-  if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, and no such argument in \`args\``, "argv")
+  if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, but no such argument in \`args\``, "argv")
   const unused = Object.keys(args).find((argument) => !used.has(argument))
-  if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``, "args")
+  if (unused !== undefined) refuse(`has the argument "${unused}", but no {${unused}} in \`argv\``, "args")
   if (uid !== undefined && gid === undefined)
     throw refusal(
       { source, option: "gid" },
@@ -132,17 +133,14 @@ function defineArgument(
   const { oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = given
   const { pattern } = spec
   if ((pattern === undefined) === (oneOf === undefined))
-    return refuse(
-      `has to say for argument "${name}" what it may be: either \`pattern\` or \`oneOf\``,
-      `args.${name}`,
-    )
+    return refuse(`needs either \`pattern\` or \`oneOf\` for argument "${name}"`, `args.${name}`)
   const whole = pattern === undefined ? null : wholePattern(pattern)
   const refusalOf = (value: string): string | null => {
     if (value.length > maxLength) return `is longer than ${maxLength} characters`
-    if (value.includes("\0")) return "holds a NUL"
+    if (value.includes("\0")) return "contains a NUL character"
     if (value.startsWith("-") && !mayStartWithDash)
       return 'starts with "-", so it would be taken for an option'
-    if (oneOf !== undefined) return oneOf.includes(value) ? null : `is none of ${oneOf.join(", ")}`
+    if (oneOf !== undefined) return oneOf.includes(value) ? null : `is not one of ${oneOf.join(", ")}`
     return whole?.test(value) === true ? null : `doesn't match ${whole?.source}`
   }
   const reason = given.default === undefined ? null : refusalOf(given.default)
@@ -150,7 +148,7 @@ function defineArgument(
   return { default: given.default ?? null, refusalOf }
 }
 
-/** From the first character to the last, however the pattern was written; with `m` one line would be enough. */
+/** Matches the whole value, however the pattern was written. Without `m`, with which a match of one line would be enough. */
 function wholePattern(pattern: string | RegExp): RegExp {
   const [source, flags] = typeof pattern === "string" ? [pattern, "u"] : [pattern.source, pattern.flags]
   return new RegExp(`^(?:${source})$`, flags.replaceAll(/[gmy]/g, ""))
@@ -160,7 +158,7 @@ function placeholdersIn(part: string): readonly string[] {
   return [...part.matchAll(PLACEHOLDER)].map((match) => match[1]!)
 }
 
-/** Each element stays one element, whatever the values hold; a value is never looked at for placeholders. */
+/** Each element stays one element, whatever the values contain. Placeholders inside a value are not replaced. */
 export function argvOf(command: Command, args: Readonly<Record<string, string>>): readonly string[] {
   return command.argv.map((part) => part.replaceAll(PLACEHOLDER, (_, name: string) => args[name]!))
 }

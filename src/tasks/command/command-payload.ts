@@ -2,14 +2,14 @@ import type { StandardSchema } from "../../core/standard-schema.ts"
 import { type Issues, isRecord, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 import type { Command } from "./command-definition.ts"
 
-/** What a schedule of the command task says. */
+/** The payload of the command task. */
 export interface CommandPayload {
   /** One of the names in the task's `commands`. */
   readonly command: string
   readonly args?: Readonly<Record<string, string | number>>
 }
 
-/** The payload as the task's code sees it: every argument is there and was checked. */
+/** The payload as the task's code gets it: every argument is present and checked. */
 export interface CommandCall {
   readonly command: string
   readonly args: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ function readArguments(value: unknown, command: Command, issues: Issues): Readon
     const given = Object.hasOwn(value, name) ? value[name] : (argument.default ?? undefined)
     const text = Number.isFinite(given) ? String(given) : given
     if (typeof text !== "string") {
-      issues.add(["args", name], `expected a text, received ${kindOf(given)}`)
+      issues.add(["args", name], `expected a string, received ${kindOf(given)}`)
       return [name, ""]
     }
     const reason = argument.refusalOf(text)

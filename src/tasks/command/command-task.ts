@@ -16,21 +16,21 @@ import { type ProcessEnd, runGuarded } from "./guarded-process.ts"
 import { type OutputBudget, OutputLines } from "./output-lines.ts"
 
 export interface CommandTaskOptions {
-  /** Everything that can be run, by name. */
+  /** The commands that payloads may name, by name. */
   readonly commands: Readonly<Record<string, CommandDefinition>>
-  /** `command` unless said. */
+  /** Default `command`. */
   readonly name?: string
   readonly retry?: RetryOptions
-  /** How long a command that is told to stop has until it is killed: 5 seconds unless said. */
+  /** Time for a command to end after it is told to stop. Then it is killed. Default 5 s. */
   readonly grace?: Duration
-  /** What one attempt may put into its log: 5,000 lines and 1 MiB unless said. */
+  /** How much output one attempt may write to its log. Default 5,000 lines and 1 MiB. */
   readonly maxLines?: number
   readonly maxOutputBytes?: number
   /** For tests. */
   readonly clock?: Clock
 }
 
-/** What is kept of a command, as the run's `details`. */
+/** The result of a command, stored as the run's `details`. */
 export interface CommandDetails extends ProcessEnd {
   readonly command: string
   readonly timedOut: boolean
@@ -41,7 +41,7 @@ export interface CommandDetails extends ProcessEnd {
   readonly isCut: boolean
 }
 
-/** Written at once, 5,000 lines make a worker grow by 10 MB while they are on their way to the store, 10,000 by 28. */
+/** 5,000 lines written at once take 10 MB of a worker's memory until they are stored, 10,000 lines 28 MB. */
 const LINES_MAX = 5_000
 const OUTPUT_MAX_BYTES = 1_048_576
 
@@ -55,7 +55,7 @@ export const COMMAND_TASK_OPTIONS = {
   clock: objectWith<Clock>(["monotonic", "setTimer"], "a clock"),
 } satisfies Record<keyof CommandTaskOptions, Kind<unknown>>
 
-/** A task that runs programs of this machine: those named here, with arguments checked here, and never a shell's line. */
+/** A task that runs programs on this machine: only the commands in its options, with checked arguments, without a shell. */
 export function commandTask(options: CommandTaskOptions): Task<CommandPayload, CommandCall> {
   if (process.platform === "win32") {
     throw new BelfryError(
@@ -73,7 +73,7 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
   if (entries.length === 0) {
     throw new BelfryError(
       "BELFRY_TASK_INVALID",
-      "commandTask needs `commands`: those that payloads may name.",
+      "commandTask needs `commands`: the commands that payloads may name.",
     )
   }
   const commands = new Map(entries.map(([name, definition]) => [name, defineCommand(name, definition)]))
@@ -106,9 +106,9 @@ async function runCommand(
   { commands, graceMs, budget, clock }: Setup,
 ): Promise<{ success: boolean; message: string; details: CommandDetails }> {
   const command = commands.get(payload.command)!
-  const ours = { ...budget }
-  const stdout = new OutputLines("stdout", log, ours)
-  const stderr = new OutputLines("stderr", log, ours)
+  const ownBudget = { ...budget }
+  const stdout = new OutputLines("stdout", log, ownBudget)
+  const stderr = new OutputLines("stderr", log, ownBudget)
   const deadline = deadlineOf(signal, command.timeoutMs, clock)
   const startedAt = clock.monotonic()
   const end = await runGuarded(orderOf(command, payload, run, graceMs), {
@@ -127,7 +127,7 @@ async function runCommand(
     stderrBytes: stderr.bytes,
     isCut: stdout.isCut || stderr.isCut,
   }
-  // An abort by the run's own signal is the engine's to judge: it wants an error, not a result.
+  // After an abort by the run's own signal, the engine expects an error, not a result.
   signal.throwIfAborted()
   const success = end.exitCode === 0 && !details.timedOut
   return { success, message: messageOf(command, details), details }
@@ -159,7 +159,7 @@ function orderOf(command: Command, payload: CommandCall, run: RunInfo, graceMs: 
   const { scheduledFor } = run
   return {
     argv: argvOf(command, payload.args),
-    // The guard itself stays out of the way, in "/".
+    // Set explicitly, because the guard itself runs in "/".
     cwd: command.cwd ?? process.cwd(),
     env: {
       ...Object.fromEntries(inherited),
@@ -173,7 +173,7 @@ function orderOf(command: Command, payload: CommandCall, run: RunInfo, graceMs: 
   }
 }
 
-/** The run's signal, or the command's own time, whichever comes first. */
+/** Aborts at the run's signal or after the command's timeout, whichever comes first. */
 function deadlineOf(signal: AbortSignal, timeoutMs: number, clock: Clock) {
   const controller = new AbortController()
   let hasPassed = false

@@ -1,20 +1,20 @@
 /**
- * What runs between the worker and a command, as `node -e`: a process whose only work is to outlive the worker for a
- * moment. The kernel closes the worker's end of a pipe however the worker ends, `kill -9` included; the guard sees it
- * and stops the command's whole process group. A worker that wants to stop a command closes the same pipe, so there is
- * one way to stop and it is always in use.
+ * The process between a worker and a command, run as `node -e`. Its purpose is to outlive the worker until the command is
+ * stopped. The kernel closes the worker's end of a pipe however the worker ends, even by `kill -9`. The guard sees that and
+ * stops the command's whole process group. A worker that wants to stop a command closes the same pipe, so there is only one way
+ * to stop, and it is always in use.
  *
- * On its standard input it reads one line, a `GuardOrder`. On descriptor 3 it says, one JSON each line, a `GuardReport`.
- * The command inherits descriptors 1 and 2, so its output goes to the worker without passing through here.
+ * The guard reads one line from standard input, a `GuardOrder`. It writes each `GuardReport` to descriptor 3, one JSON per line.
+ * The command inherits descriptors 1 and 2, so its output goes to the worker without passing through the guard.
  */
 export const GUARD_SOURCE = [
   "const { spawn } = require('node:child_process')",
   "const { readdirSync, readFileSync, writeSync } = require('node:fs')",
   "let text = '', child, order, stopping = false, reported = false",
-  // The worker may be gone: then nobody is there to be told.
+  // If the worker is gone, the report has no reader.
   "const say = (report) => { try { writeSync(3, JSON.stringify(report) + '\\n') } catch {} }",
   "const signalGroup = (signal) => { try { return process.kill(-child.pid, signal) } catch { return false } }",
-  // Linux counts the dead as members until they are reaped, which a container's first process may never do.
+  // Linux counts dead processes as members until they are reaped, which a container's first process may never do.
   "const isMember = (pid) => {",
   "  try {",
   "    const stat = readFileSync('/proc/' + pid + '/stat', 'latin1')",
@@ -36,14 +36,14 @@ export const GUARD_SOURCE = [
   "}",
   "function start() {",
   "  const { argv, cwd, env, uid, gid } = order",
-  // Detached: a session and a process group of its own, whose id is the command's process id.
+  // Detached: the command gets its own session and process group. The group's id is the command's process id.
   "  const options = { cwd, env, uid, gid, detached: true, stdio: ['ignore', 1, 2] }",
   "  try { child = spawn(argv[0], argv.slice(1), options) }",
   "  catch (error) { say({ error: error.code || error.message }); process.exit() }",
   "  child.on('error', (error) => { report({ error: error.code || error.message }); process.exit() })",
   "  child.on('exit', (exitCode, signal) => {",
   "    report({ exitCode, signal })",
-  // What a command leaves behind in its group ends with it.
+  // Processes that a command leaves behind in its group are stopped, too.
   "    isAlone() ? process.exit() : stop()",
   "  })",
   "  if (child.pid) say({ pid: child.pid })",

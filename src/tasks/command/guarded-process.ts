@@ -4,7 +4,7 @@ import { MessageChannel } from "node:worker_threads"
 import type { Clock } from "../../runtime/clock.ts"
 import { GUARD_SOURCE, type GuardOrder, type GuardReport } from "./guard.ts"
 
-/** How a command ended. `error` is the system's code if it could not be started. */
+/** How a command ended. `error` is the system's code if the command could not be started. */
 export interface ProcessEnd {
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
@@ -16,19 +16,19 @@ export interface ProcessStreams {
   readonly stderr: (chunk: Buffer) => void
 }
 
-/** A stuck guard is killed, and its group with it, this long after it should have been done. */
+/** A guard that is still there this long after the grace period is killed, and the command's group with it. */
 const BACKSTOP_MS = 750
-/** A process that left the group may hold the output open for ever; what is in the pipe is read, no more is waited for. */
+/** How long the end of the output is waited for. A process that left the group may hold the output open for ever. */
 const LAST_OUTPUT_MS = 500
 const REPORT_MAX_LENGTH = 4_096
 
-/** Runs a command behind its guard until its whole process group is gone. Aborting stops it, first politely. */
+/** Runs a command behind its guard until its whole process group is gone. An abort sends SIGTERM, then SIGKILL. */
 export async function runGuarded(
   order: GuardOrder,
   about: { streams: ProcessStreams; signal: AbortSignal; clock: Clock },
 ): Promise<ProcessEnd> {
   const { signal, clock } = about
-  // Its own environment is empty: what is meant for the command (NODE_OPTIONS, say) must not change the guard.
+  // The guard's own environment is empty: variables for the command, such as NODE_OPTIONS, must not change the guard.
   const guard = spawn(process.execPath, ["-e", GUARD_SOURCE], {
     detached: true,
     cwd: "/",
@@ -36,7 +36,7 @@ export async function runGuarded(
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   })
   const exited = exitOf(guard)
-  // Without a free descriptor there is no process and no pipe, only the error to wait for.
+  // Without a free descriptor there is no process and no pipe, and this rejects.
   if (guard.stdin === undefined) await exited
   let cancelBackstop: () => void = () => undefined
   const reports = readReports(guard)
@@ -44,7 +44,7 @@ export async function runGuarded(
     guard.stdin!.end()
     cancelBackstop = clock.setTimer(order.graceMs + BACKSTOP_MS, () => killAll(guard, reports.pid()))
   }
-  // A guard that is gone already needs no order and no end of input.
+  // A write to a guard that has already ended may fail without harm.
   guard.stdin!.on("error", () => undefined)
   readInto(guard.stdout!, about.streams.stdout)
   readInto(guard.stderr!, about.streams.stderr)
@@ -66,27 +66,27 @@ export async function runGuarded(
 function readInto(stream: Readable, take: (chunk: Buffer) => void): void {
   stream.on("data", (chunk: Buffer) => {
     take(chunk)
-    giveBack(chunk)
+    freeMemory(chunk)
   })
 }
 
-const nowhere = new MessageChannel().port1
-nowhere.close()
+const closedPort = new MessageChannel().port1
+closedPort.close()
 
 /**
- * Frees a chunk that was read, by handing its memory to a port that leads nowhere. V8 counts such memory late: without
- * this a worker grows by 34 MB while a command writes 200 MB, and by 2 MB with it.
+ * Frees a chunk that was read, by transferring its memory to a closed port. V8 counts such memory late: while a command writes
+ * 200 MB, a worker grows by 34 MB without this and by 2 MB with it.
  */
-function giveBack(chunk: Buffer): void {
+function freeMemory(chunk: Buffer): void {
   const memory = chunk.buffer as ArrayBuffer
-  // Small ones may share their memory with others.
-  if (chunk.length >= GIVEN_BACK_MIN_BYTES && chunk.length === memory.byteLength)
-    nowhere.postMessage(null, [memory])
+  // Small chunks may share their memory with others.
+  if (chunk.length >= FREED_MIN_BYTES && chunk.length === memory.byteLength)
+    closedPort.postMessage(null, [memory])
 }
 
-const GIVEN_BACK_MIN_BYTES = 1024
+const FREED_MIN_BYTES = 1024
 
-/** The guard said nothing of an end: somebody killed it, so its work is done here. */
+/** The guard was killed before it reported an end, so the group is killed here. */
 function endByForce(guard: ChildProcess, pid: number | null): ProcessEnd {
   killAll(guard, pid)
   return { exitCode: null, signal: "SIGKILL", error: null }
@@ -97,7 +97,7 @@ function killAll(guard: ChildProcess, pid: number | null): void {
     try {
       process.kill(-pid, "SIGKILL")
     } catch (error) {
-      // The group is gone already, or it is all zombies (macOS says EPERM).
+      // The group has already ended, or has only zombies (EPERM on macOS).
       const { code } = error as NodeJS.ErrnoException
       if (code !== "ESRCH" && code !== "EPERM") throw error
     }

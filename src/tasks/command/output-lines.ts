@@ -1,19 +1,19 @@
 import type { RunLogger } from "../../task/task-context.ts"
 
 const LINE_MAX_BYTES = 8 * 1024
-/** The end of a long output tells more than its middle, so this much of it is kept, too. */
+/** How much of the end of a long output is kept, because it is more useful than the middle. */
 const TAIL_BYTES = 4 * 1024
 const NEWLINE = 0x0a
 
-/** What both streams of one command may put into the log together. */
+/** Limit of the log lines of both streams of a command together. */
 export interface OutputBudget {
   linesLeft: number
   bytesLeft: number
 }
 
 /**
- * One stream of a command, line by line, into the run's log. Memory is bounded by a line and a tail, whatever the
- * command writes: beyond the budget nothing is even split into lines.
+ * Writes one stream of a command to the run's log, line by line. Memory is bounded by a line and a tail, however much the
+ * command writes: output beyond the budget isn't split into lines.
  */
 export class OutputLines {
   readonly #write: (line: string) => void
@@ -53,13 +53,13 @@ export class OutputLines {
     }
   }
 
-  /** The last line may lack its newline; then what was left out is told, with its end. */
+  /** Writes a last line that lacks its newline. If output was left out, it then writes a note and the end of the output. */
   finish(): void {
     if (this.#partial.length > 0 && !this.#isSpent()) this.#endLine()
     if (this.#tail === null) return
-    this.#write("… (more was written than is kept; the end follows)")
+    this.#write("… (the output was cut; its end follows)")
     const lines = this.#tail.toString("utf8").split("\n")
-    // The first is the end of a line at best.
+    // The first line may be incomplete.
     for (const line of lines.slice(1)) if (line !== "") this.#write(line)
   }
 
@@ -84,7 +84,7 @@ export class OutputLines {
 
   #keepTail(chunk: Buffer): void {
     const joined = Buffer.concat([this.#tail ?? this.#partial, chunk.subarray(-TAIL_BYTES)])
-    // A copy: a part of the chunk would keep the whole of it alive.
+    // Copied, because a subarray would keep the whole chunk in memory.
     this.#tail = Buffer.from(joined.subarray(-TAIL_BYTES))
   }
 }

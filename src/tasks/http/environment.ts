@@ -2,23 +2,23 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { Redaction, type Secret } from "./redaction.ts"
 
-/** `{{env.NAME}}`, where a payload refers to what it must not hold. */
+/** `{{env.NAME}}`: a reference to a value that a payload must not contain itself. */
 const REFERENCE = /\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g
 
 export function referencesIn(text: string): readonly string[] {
   return [...text.matchAll(REFERENCE)].map((match) => match[1]!)
 }
 
-/** What comes before the path: scheme and host, or a reference in their place. */
+/** The part before the path: scheme and host, or a reference in their place. */
 export function originOf(template: string): string {
   return /^[^/?#]*(?:\/\/[^/?#]*)?/.exec(template)![0]
 }
 
-/** The variables a task may use, read when a run needs them, and taken out again of whatever comes back. */
+/** The variables that a task may use. They are read when a run needs them, and redacted from everything that is stored. */
 export class Environment {
   readonly #allowed: ReadonlySet<string>
   readonly #variables: Readonly<Record<string, string | undefined>>
-  /** By value: what was filled in. */
+  /** The values that were filled in, by value. */
   readonly #used = new Map<string, Secret>()
   #redaction: Redaction | null = null
 
@@ -55,19 +55,19 @@ export class Environment {
     return mapLeaves(value, { text: (text) => this.fill(text), number: (number) => number })
   }
 
-  /** Hides the host, too, if a variable says which: errors name it alone, without the rest of the value. */
+  /** Also hides the host if it comes from a variable: errors name the host without the rest of the value. */
   hideHost(template: string, host: string): void {
     const [name] = referencesIn(originOf(template))
     if (name !== undefined) this.#hide(host, name)
   }
 
-  /** Up to the path a value is taken as it is, so that it may be a whole origin; from there on it is percent-encoded. */
+  /** Before the path a value is inserted as it is, so that it may be a whole origin. From the path on it is percent-encoded. */
   fillUrl(template: string): string {
     const origin = originOf(template)
     return this.fill(origin) + this.fill(template.slice(origin.length), encodeURIComponent)
   }
 
-  /** Takes the values that were filled in out of a text: a server may send back what it was sent. */
+  /** Replaces the filled-in values in a text, because a server may send back what it received. */
   get redaction(): Redaction {
     this.#redaction ??= new Redaction(this.#used.values())
     return this.#redaction
@@ -79,7 +79,7 @@ export class Environment {
   }
 }
 
-/** The values in a URL with `user:password@` that are secret by themselves: a server or an error may name only them. */
+/** The secret part of a URL with `user:password@`. A server or an error may name it without the rest of the URL. */
 function credentialsIn(value: string): readonly string[] {
   if (!URL.canParse(value)) return []
   const { username, password } = new URL(value)
@@ -87,13 +87,13 @@ function credentialsIn(value: string): readonly string[] {
   try {
     return [secret, decodeURIComponent(secret)]
   } catch (error) {
-    // A lone "%" stands for itself.
+    // The text has a "%" that is not an encoding.
     if (error instanceof URIError) return [secret]
     throw error
   }
 }
 
-/** Every text and number in the value, keys included. */
+/** Applies `change` to every string and number in the value, including keys. */
 export function mapLeaves(
   value: Json,
   change: { text: (text: string) => string; number: (number: number) => Json },

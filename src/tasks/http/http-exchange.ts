@@ -9,7 +9,7 @@ import { Agent as TlsAgent, request as tlsRequest } from "node:https"
 import type { LookupFunction } from "node:net"
 import { hostOf, portOf, type ResolvedAddress } from "./network.ts"
 
-/** What is kept of an answer's body; the rest is never received. */
+/** How much of an answer's body is kept. The rest is never received. */
 export const BODY_MAX_BYTES = 64 * 1024
 const HEADERS_MAX_BYTES = 16 * 1024
 
@@ -23,14 +23,14 @@ export interface HttpMessage {
 export interface HttpAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** As it came: a compressed body is never unpacked, since a small one can become any size. */
+  /** As received. A compressed body is never unpacked, because a small one can become any size. */
   readonly body: Buffer
   readonly isCut: boolean
 }
 
 /**
- * One request on a connection of its own, to an address that was checked. `node:http` and not `fetch`: it follows no
- * redirects, unpacks nothing, and takes the address from us instead of asking for it again.
+ * One request on a connection of its own, to a checked address. It uses `node:http` and not `fetch`, because `node:http` follows
+ * no redirects, unpacks nothing, and connects to the given address without resolving the host again.
  */
 export function exchange(
   message: HttpMessage,
@@ -39,7 +39,7 @@ export function exchange(
   const isTls = message.url.protocol === "https:"
   const agent = isTls ? new TlsAgent({ keepAlive: false }) : new Agent({ keepAlive: false })
   const options: RequestOptions & { ca?: string; rejectUnauthorized?: boolean } = {
-    // An agent of our own: the global one may go through a proxy that the environment names.
+    // Not the global agent, because it may use a proxy that the environment names.
     agent,
     host: hostOf(message.url),
     port: portOf(message.url),
@@ -49,18 +49,18 @@ export function exchange(
     lookup: lookupOf(about.addresses),
     maxHeaderSize: HEADERS_MAX_BYTES,
     signal: about.signal,
-    // Said, because an environment variable could take it back otherwise.
+    // Set explicitly, because an environment variable could turn the default off.
     ...(isTls && { rejectUnauthorized: true }),
     ...(isTls && about.ca !== undefined && { ca: about.ca }),
   }
   return new Promise<HttpAnswer>((resolve, reject) => {
     const sent = (isTls ? tlsRequest : request)(options)
     sent.on("error", reject)
-    const hangUp = () => reject(new Error("The connection was closed without an answer"))
-    sent.on("close", hangUp)
+    const onEarlyClose = () => reject(new Error("The connection was closed without an answer"))
+    sent.on("close", onEarlyClose)
     sent.on("response", (response) => {
-      // An answer that ends with its connection is still being read when the request is over.
-      sent.off("close", hangUp)
+      // An answer that ends with its connection is still being read when the request closes.
+      sent.off("close", onEarlyClose)
       receive(response).then(resolve, reject)
     })
     sent.end(message.body ?? undefined)
@@ -74,7 +74,7 @@ function lookupOf(addresses: readonly ResolvedAddress[]): LookupFunction {
   }
 }
 
-/** Reads until the end or the limit, whichever comes first, then hangs up. */
+/** Reads until the end or the limit, whichever comes first, then closes the connection. */
 function receive(response: IncomingMessage): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -92,6 +92,6 @@ function receive(response: IncomingMessage): Promise<HttpAnswer> {
     })
     response.on("end", finish)
     response.on("error", reject)
-    response.on("close", () => reject(new Error("The connection was closed in the middle of the answer")))
+    response.on("close", () => reject(new Error("The connection was closed before the end of the answer")))
   })
 }

@@ -5,20 +5,20 @@ import type { StandardSchema } from "../../core/standard-schema.ts"
 import { type Issues, isRecord, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 import { originOf, referencesIn } from "./environment.ts"
 
-/** What a schedule of the http task says. */
+/** The payload of the http task. */
 export interface HttpPayload {
-  /** `http:` or `https:`. `{{env.NAME}}` stands for a variable of the worker, here, in header values and in the body. */
+  /** `http:` or `https:`. `{{env.NAME}}` is replaced by a variable of the worker, also in header values and in the body. */
   readonly url: string
-  /** `GET` without a body and `POST` with one, unless said. */
+  /** Default: `POST` with a body, `GET` without. */
   readonly method?: HttpMethod
   readonly headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is, anything else as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: Json
-  /** For the whole request, from the resolving of the name to the end of the answer; at most the task's. */
+  /** For the whole request, from name resolution to the end of the answer. Default and maximum: the task's timeout. */
   readonly timeout?: Duration
-  /** What counts as success: 200 to 299, unless said. */
+  /** The statuses that count as success. Default 200 to 299. */
   readonly expectStatus?: ExpectedStatus
-  /** The name of the variable that holds the signing secrets of Standard Webhooks. */
+  /** The name of the variable with the signing secrets of Standard Webhooks. */
   readonly secret?: string
 }
 
@@ -26,12 +26,12 @@ export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | 
 
 export type ExpectedStatus = number | readonly number[] | { readonly from: number; readonly to: number }
 
-/** The payload as the task's code sees it: everything is there. References are still references. */
+/** The payload as the task's code gets it, with all fields set. References to variables are not filled in yet. */
 export interface HttpCall {
   readonly url: string
   readonly method: HttpMethod
   readonly headers: Readonly<Record<string, string>>
-  /** Null if there is none. */
+  /** Null: no body. */
   readonly body: Json
   readonly timeoutMs: number
   readonly expectStatus: ExpectedStatus
@@ -41,7 +41,7 @@ export interface HttpCall {
 export interface HttpPayloadRules {
   readonly timeoutMs: number
   readonly env: ReadonlySet<string>
-  /** Why a URL can't be called, as far as it can be told without asking for its address. */
+  /** Why a URL can't be called, as far as that is known without resolving its host. Null: no reason. */
   readonly refusalOf: (url: URL) => string | null
 }
 
@@ -53,7 +53,7 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 const HEADERS_MAX = 64
 const HEADER_MAX_LENGTH = 8_192
 
-/** What belongs to the connection, or is the task's own to say. */
+/** Headers of the connection, and headers that the task itself sets. */
 const RESERVED_HEADERS: readonly string[] = [
   ...["host", "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade", "expect", "te"],
   ...["trailer", "idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"],
@@ -80,13 +80,13 @@ export function httpPayloadSchema(rules: HttpPayloadRules): StandardSchema<HttpP
 
 function readUrl(value: unknown, { refusalOf }: HttpPayloadRules, issues: Issues): string {
   if (typeof value !== "string") {
-    issues.add("url", `expected a text, received ${kindOf(value)}`)
+    issues.add("url", `expected a string, received ${kindOf(value)}`)
     return ""
   }
   if (value.length > URL_MAX_LENGTH) issues.add("url", `is longer than ${URL_MAX_LENGTH} characters`)
-  // A URL parser drops them without a word, so what is called wouldn't be what was written.
-  if (CONTROL_CHARACTER.test(value)) issues.add("url", "holds a line break or another control character")
-  // An origin that comes from a variable is looked at when it is known, at the run.
+  // A URL parser drops these silently, so the URL that is called would differ from the one that was written.
+  if (CONTROL_CHARACTER.test(value)) issues.add("url", "contains a line break or another control character")
+  // An origin that comes from a variable is checked at the run, when its value is known.
   if (referencesIn(originOf(value)).length > 0) return value
   const url = URL.canParse(value) ? new URL(value) : null
   const refusal = url === null ? "is not a URL; write https://example.com/path" : refusalOf(url)
@@ -109,7 +109,7 @@ function readHeaders(value: unknown, issues: Issues): Readonly<Record<string, st
     return {}
   }
   const entries = Object.entries(value)
-  if (entries.length > HEADERS_MAX) issues.add("headers", `there are more than ${HEADERS_MAX}`)
+  if (entries.length > HEADERS_MAX) issues.add("headers", `has more than ${HEADERS_MAX} headers`)
   for (const [name, text] of entries.slice(0, HEADERS_MAX)) {
     const reason = refusalOfHeader(name, text)
     if (reason !== null) issues.add(["headers", name.slice(0, 80)], reason)
@@ -120,10 +120,10 @@ function readHeaders(value: unknown, issues: Issues): Readonly<Record<string, st
 function refusalOfHeader(name: string, text: unknown): string | null {
   const lower = name.toLowerCase()
   if (!/^[!#$%&'*+.^`|~\w-]{1,128}$/.test(name)) return "is not the name of a header"
-  if (RESERVED_HEADERS.includes(lower) || lower.startsWith("proxy-")) return "is not yours to set"
-  if (typeof text !== "string") return `expected a text, received ${kindOf(text)}`
+  if (RESERVED_HEADERS.includes(lower) || lower.startsWith("proxy-")) return "can't be set by a payload"
+  if (typeof text !== "string") return `expected a string, received ${kindOf(text)}`
   if (text.length > HEADER_MAX_LENGTH) return `is longer than ${HEADER_MAX_LENGTH} characters`
-  return isHeaderValue(text) ? null : "holds characters that a header can't"
+  return isHeaderValue(text) ? null : "contains characters that are not allowed in a header"
 }
 
 /** No line breaks, no control characters, nothing beyond Latin-1. */
@@ -131,7 +131,7 @@ export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
-/** The task's timeout holds for a payload without one, and is the longest that a payload may ask for. */
+/** The task's timeout is the default and the maximum. */
 function readTimeout(value: unknown, taskMs: number, issues: Issues): number {
   if (value === undefined) return taskMs
   try {
@@ -141,7 +141,7 @@ function readTimeout(value: unknown, taskMs: number, issues: Issues): number {
       "timeout",
       timeoutMs > 0
         ? `${JSON.stringify(value)} is more than the task allows, ${formatDuration(taskMs)}; raise \`timeout\` of the task`
-        : "is no time at all",
+        : "must be longer than 0",
     )
   } catch (error) {
     if (!(error instanceof BelfryError)) throw error
@@ -172,7 +172,7 @@ function readStatus(value: unknown, issues: Issues): ExpectedStatus {
 function readSecret(value: unknown, { env }: HttpPayloadRules, issues: Issues): string | null {
   if (value === undefined || value === null) return null
   if (typeof value !== "string" || !env.has(value)) {
-    // What was given may be the secret itself, so it isn't repeated.
+    // The value may be the secret itself, so the message doesn't repeat it.
     issues.add("secret", "expected the name of a variable in the task's `env` list, not the secret itself")
     return null
   }

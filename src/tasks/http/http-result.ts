@@ -9,14 +9,14 @@ import { BODY_MAX_BYTES, type HttpAnswer } from "./http-exchange.ts"
 import { type ExpectedStatus, isExpected } from "./http-payload.ts"
 import type { Redaction } from "./redaction.ts"
 
-/** What is kept of an answer, as the run's `details`. */
+/** The parts of an answer that are stored as the run's `details`. */
 export interface HttpDetails {
   readonly status: number
-  /** Those that say what the body is, where it is, or when to come again; never cookies. */
+  /** Headers about the body, its location, the server, and when to retry. Never cookies. */
   readonly headers: Readonly<Record<string, string>>
-  /** Parsed if it is JSON, text otherwise, null if it was empty, compressed or not text. */
+  /** Parsed if it is JSON, otherwise text. Null: it was empty, compressed or not text. */
   readonly body: Json
-  /** True if there was more of the body than is kept. */
+  /** True if the body was longer than the part that is kept. */
   readonly isCut: boolean
 }
 
@@ -27,11 +27,11 @@ const KEPT_HEADERS = [
 const HEADER_MAX_BYTES = 1_024
 const JSON_DEPTH_MAX = 64
 const THROTTLING: readonly number[] = [429, 502, 503, 504]
-/** A server can ask for patience, but not put a run away for good. */
+/** Limit of `retry-after`, so that a server can't postpone a run for ever. */
 const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1_000
 const RETRY_AFTER_MIN_MS = 1_000
 
-/** What an answer means for the run, by the rules of Standard Webhooks. */
+/** The run's result for an answer, by the rules of Standard Webhooks. */
 export function resultOf(
   details: HttpDetails,
   about: { call: string; expected: ExpectedStatus; clock: Clock },
@@ -39,7 +39,7 @@ export function resultOf(
   const { status, headers } = details
   const message = `${about.call} answered ${status}`
   if (isExpected(status, about.expected)) return { success: true, message, details }
-  if (status === 410) throw new DoNotRetry(`${message}: what was there is gone for good`, { details })
+  if (status === 410) throw new DoNotRetry(`${message}: the resource is permanently gone`, { details })
   const afterMs = THROTTLING.includes(status) ? retryAfterOf(headers["retry-after"], about.clock) : null
   if (afterMs !== null)
     throw new RetryAfter(afterMs, {
@@ -50,7 +50,7 @@ export function resultOf(
   return { success: false, message: isRedirect ? `${message}; redirects are not followed` : message, details }
 }
 
-/** Seconds or a date; null if it is neither, and then the retry policy decides. */
+/** Reads seconds or a date. Null: it is neither, and the retry policy decides. */
 function retryAfterOf(header: string | undefined, clock: Clock): number | null {
   const text = header?.trim() ?? ""
   const afterMs = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - clock.now()
@@ -83,7 +83,7 @@ function bodyOf(headers: IncomingHttpHeaders, body: Buffer, isCut: boolean, reda
   return storable(isCut ? redaction.cutText(text) : redaction.text(text), BODY_MAX_BYTES)
 }
 
-/** Undefined if it is no JSON, or so deep that somebody means harm. */
+/** Undefined: the text isn't JSON, or is nested so deeply that it may be an attack. */
 function parseShallow(text: string): Json | undefined {
   try {
     const parsed = JSON.parse(text) as Json
@@ -99,7 +99,7 @@ function isShallow(value: Json, left: number): boolean {
   return left > 0 && Object.values(value).every((each: Json) => isShallow(each, left - 1))
 }
 
-/** PostgreSQL keeps no NUL, not even in JSON, and nobody keeps half a character. */
+/** PostgreSQL can't store NUL, not even in JSON, and no store can keep an unpaired surrogate. */
 function plain(text: string): string {
   return text.replaceAll("\u0000", "\uFFFD").toWellFormed()
 }

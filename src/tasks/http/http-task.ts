@@ -21,20 +21,20 @@ import type { Redaction } from "./redaction.ts"
 import { parseSecrets, signatureOf, webhookIdOf } from "./webhook.ts"
 
 export interface HttpTaskOptions {
-  /** `http` unless said. */
+  /** Default `http`. */
   readonly name?: string
-  /** For a payload without a timeout, and the longest that a payload may ask for. Default: 30 seconds. */
+  /** For a payload without a timeout, and the longest timeout that a payload may set. Default 30 s. */
   readonly timeout?: Duration
   readonly retry?: RetryOptions
-  /** Addresses, networks and host names that may be called although they aren't public. */
+  /** Addresses, networks and host names that may be called although they are not public. */
   readonly allowNet?: readonly string[]
-  /** Ports that may be called beside 80, 443 and those from 1024 upwards that are no known service's. */
+  /** Ports that may be called besides 80, 443 and the ports from 1024 upwards that no known service uses. */
   readonly allowPorts?: readonly number[]
   /** The environment variables that payloads may refer to. */
   readonly env?: readonly string[]
   /** Certificates to trust instead of Node's own, as PEM. */
   readonly ca?: string
-  /** How names are resolved. */
+  /** Resolves host names. Default: the system's resolver. */
   readonly lookup?: Lookup
   /** For tests. */
   readonly clock?: Clock
@@ -56,7 +56,7 @@ export const HTTP_TASK_OPTIONS = {
 
 const SOURCE: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "httpTask" }
 
-/** A task that calls a URL. What it may reach, and which secrets it may send, is decided here and not in payloads. */
+/** A task that calls a URL. Its options, not its payloads, decide which addresses it may reach and which secrets it may send. */
 export function httpTask(options: HttpTaskOptions = {}): Task<HttpPayload, HttpCall> {
   const given = checked(options, HTTP_TASK_OPTIONS, SOURCE)
   const { name = "http", timeout: timeoutMs = 30 * SECOND, retry, ca, clock = systemClock } = given
@@ -83,7 +83,7 @@ async function call(context: TaskContext<HttpCall>, setup: Setup): Promise<unkno
   const { clock } = setup
   const environment = new Environment(setup.env, process.env)
   const startedAt = clock.monotonic()
-  // The template, so that no value of a variable gets into a message.
+  // The URL with its references, so that no value of a variable gets into a message.
   const shown = `${payload.method} ${payload.url}`
   const message = messageOf(context, environment, clock)
   const answer = await withDeadline(context, clock, (signal) => send(message, signal, setup)).catch(
@@ -106,7 +106,7 @@ function messageOf(context: TaskContext<HttpCall>, environment: Environment, clo
   const { payload, run } = context
   const text = environment.fillUrl(payload.url)
   if (!URL.canParse(text))
-    throw new DoNotRetry(`"${payload.url}" is not a URL once its variables are filled in.`)
+    throw new DoNotRetry(`"${payload.url}" is not a URL after its variables are filled in.`)
   const url = new URL(text)
   environment.hideHost(payload.url, hostOf(url))
   const body = payload.body === null ? null : bodyOf(payload.body, environment)
@@ -151,13 +151,13 @@ function headersOf(
     if (isHeaderValue(value)) return [name.toLowerCase(), value]
     throw new BelfryError(
       "BELFRY_SECRET_INVALID",
-      `A variable in header "${name}" holds characters that a header can't.`,
+      `A variable in header "${name}" contains characters that are not allowed in a header.`,
     )
   })
   return Object.fromEntries(filled)
 }
 
-/** Aborts by the run's signal or when the time is over, and waits for no resolver or server beyond that. */
+/** Aborts at the run's signal or after the timeout, without waiting for a resolver or server any longer. */
 async function withDeadline<Result>(
   { payload, signal }: TaskContext<HttpCall>,
   clock: Clock,
@@ -172,7 +172,7 @@ async function withDeadline<Result>(
   try {
     return await perform(either.signal)
   } catch (error) {
-    // What a request throws when aborted says only that it was, not why.
+    // The error of an aborted request doesn't say why it was aborted.
     throw either.signal.aborted ? either.signal.reason : error
   } finally {
     cancelTimer()
@@ -189,10 +189,10 @@ function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): P
   })
 }
 
-/** An error that can be stored. Its cause goes along only if it holds nothing that was filled in. */
+/** An error that can be stored. Its cause is kept only if it contains none of the values that were filled in. */
 function withoutSecrets(error: unknown, shown: string, redaction: Redaction): unknown {
   if (!(error instanceof Error)) return error
-  // With its causes and all that Node adds to it, such as `hostname`.
+  // Includes the causes, and the properties that Node adds, such as `hostname`.
   const text = inspect(error, { depth: 8 })
   const isClean = redaction.text(text) === text
   const message = `${shown}: ${redaction.text(error.message || String((error as NodeJS.ErrnoException).code))}`

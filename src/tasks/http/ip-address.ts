@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from "node:net"
 
-/** An address as a number, so that every spelling of it is the same. */
+/** An address as a number, so that all spellings of an address compare equal. */
 export interface IpAddress {
   readonly family: 4 | 6
   readonly value: bigint
 }
 
-/** A network in CIDR notation; an address alone is a network of one. */
+/** A network in CIDR notation. A single address is a network of one. */
 export interface Network {
   readonly first: IpAddress
   readonly prefix: number
@@ -14,7 +14,7 @@ export interface Network {
 
 const BITS = { 4: 32n, 6: 128n } as const
 
-/** Null if the text is no address. A zone (`%eth0`) says where to send, not whom to reach, and is left out. */
+/** Null: the text isn't an address. A zone (`%eth0`) names an interface, not the destination, and is ignored. */
 export function parseIp(text: string): IpAddress | null {
   const bare = text.split("%", 1)[0]!
   if (isIPv4(bare)) return { family: 4, value: valueOf4(bare) }
@@ -43,14 +43,14 @@ function hexGroups(value4: bigint): string {
   return `${(value4 >> 16n).toString(16)}:${(value4 & 0xffffn).toString(16)}`
 }
 
-/** For people: dotted, or eight groups in full. */
+/** For messages: dotted IPv4, or all eight groups of IPv6. */
 export function formatIp({ family, value }: IpAddress): string {
   const [count, bits, radix, separator] = family === 4 ? [4, 8n, 10, "."] : [8, 16n, 16, ":"]
   const part = (index: number) => (value >> (bits * BigInt(count - 1 - index))) & ((1n << bits) - 1n)
   return Array.from({ length: count }, (_, index) => part(index).toString(radix)).join(separator)
 }
 
-/** Null if the text is neither an address nor a network. */
+/** Null: the text is neither an address nor a network. */
 export function parseNetwork(text: string): Network | null {
   const [address = "", prefix, ...rest] = text.split("/")
   const first = parseIp(address)
@@ -60,7 +60,7 @@ export function parseNetwork(text: string): Network | null {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? { first, prefix: Number(prefix) } : null
 }
 
-/** True if the network is this one address. */
+/** True if the network consists of this one address. */
 export function isExactly(network: Network, address: IpAddress): boolean {
   return BigInt(network.prefix) === BITS[address.family] && isInside(address, network)
 }
@@ -72,19 +72,19 @@ export function isInside(address: IpAddress, { first, prefix }: Network): boolea
 }
 
 /**
- * The address that traffic ends at. IPv6 has several ways to carry an IPv4 address, and each would walk around a check
+ * The address that traffic finally reaches. IPv6 has several ways to embed an IPv4 address, and each would bypass a check
  * of IPv4 ranges: mapped, translated, compatible, NAT64 and 6to4.
  */
 export function destinationOf(address: IpAddress): IpAddress {
   if (address.family === 4) return address
   const { value } = address
-  const carries = CARRIERS.find(({ network }) => isInside(address, network))
-  // `::` and `::1` lie in the range of compatible addresses and are addresses of their own.
-  if (carries === undefined || value <= 1n) return address
-  return { family: 4, value: (value >> carries.shift) & 0xffff_ffffn }
+  const embedding = EMBEDDINGS.find(({ network }) => isInside(address, network))
+  // `::` and `::1` are in the range of compatible addresses, but embed no IPv4 address.
+  if (embedding === undefined || value <= 1n) return address
+  return { family: 4, value: (value >> embedding.shift) & 0xffff_ffffn }
 }
 
-const CARRIERS = [
+const EMBEDDINGS = [
   { network: "::ffff:0:0/96", shift: 0n },
   { network: "::ffff:0:0:0/96", shift: 0n },
   { network: "::/96", shift: 0n },

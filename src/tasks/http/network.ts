@@ -10,7 +10,7 @@ import {
   parseNetwork,
 } from "./ip-address.ts"
 
-/** Where a name leads. The default asks the system's resolver. */
+/** Resolves a host name. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 export interface ResolvedAddress {
@@ -24,11 +24,11 @@ export interface NetworkOptions {
   readonly lookup?: Lookup | undefined
 }
 
-/** Decides which addresses a request may go to. Everything that isn't plainly the public Internet needs an entry. */
+/** Decides which addresses a request may go to. Every address that isn't public needs an entry. */
 export interface NetworkPolicy {
-  /** Why the URL is refused before any name is resolved; null if nothing is wrong so far. */
+  /** Why the URL is refused before its name is resolved. Null: no reason so far. */
   refusalOf(url: URL): string | null
-  /** Resolves once and checks every address, so that what is connected to is what was checked. */
+  /** Resolves the name once and checks every address, so that the connection goes to a checked address. */
   resolve(url: URL): Promise<readonly ResolvedAddress[]>
 }
 
@@ -38,12 +38,12 @@ export function networkPolicy(options: NetworkOptions): NetworkPolicy {
 
   const refusalOf = (url: URL): string | null => {
     if (url.protocol !== "http:" && url.protocol !== "https:")
-      return `uses ${url.protocol} and only http: and https: are possible`
+      return `uses ${url.protocol}, but only http: and https: are possible`
     if (url.username !== "" || url.password !== "")
-      return "holds a user name or password; send them in a header, with {{env.NAME}}"
+      return "contains a user name or password; send them in a header, with {{env.NAME}}"
     const port = portOf(url)
     if (isServicePort(port) && !allowPorts.includes(port))
-      return `goes to port ${port}, where something else than a web server is expected; list it in \`allowPorts\` if it is meant`
+      return `goes to port ${port}, which usually doesn't belong to a web server; list it in \`allowPorts\` to allow it`
     const literal = parseIp(hostOf(url))
     return literal === null ? null : refusalOfAddress(allowed, hostOf(url), literal)
   }
@@ -67,7 +67,7 @@ export function networkPolicy(options: NetworkOptions): NetworkPolicy {
   return { refusalOf, resolve }
 }
 
-/** A request is bytes that its author chose, and some services obey those bytes (Redis, memcached) or need no login (etcd). */
+/** A payload's author chooses the bytes of a request. Some services execute them (Redis, memcached) or need no login (etcd). */
 function isServicePort(port: number): boolean {
   return port < 1_024 ? port !== 80 && port !== 443 : SERVICE_PORTS.has(port)
 }
@@ -133,20 +133,20 @@ function parseAllowed(entries: readonly string[]): Allowed {
 function refusalOfAddress(allowed: Allowed, host: string, address: IpAddress): string | null {
   const destination = destinationOf(address)
   const shown = `leads to ${formatIp(destination)}`
-  // By address and not by name: a name is whatever its owner says today.
+  // By address and not by name: the owner of a name can change its address at any time.
   if (METADATA.some((network) => isInside(destination, network))) {
     const isListed = allowed.networks.some((network) => isExactly(network, destination))
     return isListed
       ? null
-      : `${shown}, where a cloud keeps its credentials; that address needs its own entry in \`allowNet\``
+      : `${shown}, where a cloud serves its credentials; this address needs its own entry in \`allowNet\``
   }
   if (isPublic(destination) || allowed.hosts.includes(host)) return null
   if (allowed.networks.some((network) => isInside(destination, network) || isInside(address, network)))
     return null
-  return `${shown}, which is not a public address; list it or "${host}" in \`allowNet\` if it is meant`
+  return `${shown}, which is not a public address; list it or "${host}" in \`allowNet\` to allow it`
 }
 
-/** IPv4 is public unless reserved; of IPv6 only what is handed out is public. */
+/** An IPv4 address is public unless reserved. An IPv6 address is public if its range has been assigned. */
 function isPublic(address: IpAddress): boolean {
   if (address.family === 4) return !RESERVED_4.some((network) => isInside(address, network))
   return isInside(address, GLOBAL_6) && !RESERVED_6.some((network) => isInside(address, network))
@@ -164,7 +164,7 @@ const GLOBAL_6 = parseNetwork("2000::/3")!
 /** Teredo and other protocol assignments, examples. */
 const RESERVED_6 = networksOf("2001::/23", "2001:db8::/32", "3fff::/20")
 
-/** Where AWS, Google, Azure, Alibaba, Oracle, Tencent and Scaleway answer with the machine's own credentials. */
+/** Addresses where AWS, Google, Azure, Alibaba, Oracle, Tencent and Scaleway serve the machine's own credentials. */
 const METADATA = networksOf(
   ...["169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"],
   ...["168.63.129.16", "100.100.100.200", "192.0.0.192", "169.254.0.23", "169.254.42.42"],

@@ -1,47 +1,47 @@
-/** A shorter value hides nothing, and to blot it out would make every text unreadable. */
+/** A shorter value can't be secret, and replacing it would make every text unreadable. */
 const REDACTED_MIN_LENGTH = 4
 
-/** A value that must not be kept, and what stands in its place. */
+/** A value that must not be stored, and its replacement. */
 export interface Secret {
   readonly value: string
   readonly shown: string
 }
 
-/** Takes values out of texts, however they are written there. */
+/** Replaces secret values in texts, in every usual encoding. */
 export class Redaction {
-  readonly #secrets: readonly Spelled[]
+  readonly #secrets: readonly EncodedSecret[]
 
   constructor(secrets: Iterable<Secret>) {
-    // The longest first: one value may be a part of another.
+    // Longest first, because one value may be a part of another.
     this.#secrets = [...secrets]
       .filter(({ value }) => value.length >= REDACTED_MIN_LENGTH)
       .sort((a, b) => b.value.length - a.value.length)
       .map((secret) => ({
         ...secret,
         pattern: percentPattern(secret.value),
-        spellings: spellingsOf(secret.value),
+        encodings: encodingsOf(secret.value),
       }))
   }
 
   text(text: string): string {
     let clean = text
-    for (const { shown, pattern, spellings } of this.#secrets) {
-      for (const spelling of spellings) clean = clean.replaceAll(spelling, () => shown)
+    for (const { shown, pattern, encodings } of this.#secrets) {
+      for (const encoding of encodings) clean = clean.replaceAll(encoding, () => shown)
       clean = clean.replaceAll(pattern, () => shown)
     }
     return clean
   }
 
-  /** As `text`, for one that was cut: the beginning of a value may be at its end. */
+  /** Like `text`, for a text that was cut and may end with the beginning of a value. */
   cutText(text: string): string {
     let clean = this.text(text)
-    for (const { spellings } of this.#secrets) {
-      for (const spelling of spellings) clean = clean.slice(0, clean.length - overhang(clean, spelling))
+    for (const { encodings } of this.#secrets) {
+      for (const encoding of encodings) clean = clean.slice(0, clean.length - overhang(clean, encoding))
     }
     return clean
   }
 
-  /** The number, or what stands in its place. A long one has lost digits in reading, so it is compared as a number, too. */
+  /** The number or its replacement. Parsing a long number loses digits, so it is also compared as a number. */
   number(number: number): number | string {
     const found = this.#secrets.find(({ value }) => Number(value) === number)
     if (found !== undefined) return found.shown
@@ -51,13 +51,13 @@ export class Redaction {
   }
 }
 
-interface Spelled extends Secret {
+interface EncodedSecret extends Secret {
   readonly pattern: RegExp
-  readonly spellings: readonly string[]
+  readonly encodings: readonly string[]
 }
 
-/** As it is, percent-encoded, as JSON (of which some escape slashes), as HTML. */
-function spellingsOf(value: string): readonly string[] {
+/** As it is, percent-encoded, as JSON (with and without escaped slashes), and as HTML. */
+function encodingsOf(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1)
   const html = value.replaceAll(/[&<>"']/g, (character) => HTML[character]!)
   return [...new Set([value, encodeURIComponent(value), json, json.replaceAll("/", "\\/"), html])]
@@ -71,7 +71,7 @@ const HTML: Readonly<Record<string, string>> = {
   "'": "&#39;",
 }
 
-/** Servers, URL parsers and forms percent-encode different characters, in capitals or not; a form writes a space as `+`. */
+/** Servers, URL parsers and forms percent-encode different characters, in upper or lower case. A form writes a space as `+`. */
 function percentPattern(value: string): RegExp {
   const characters = [...value].map((character) => {
     const literal = `\\u{${character.codePointAt(0)!.toString(16)}}`

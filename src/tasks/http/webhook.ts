@@ -12,14 +12,14 @@ const RUN_ID_PLACE: Place = {
 
 /**
  * A run's id as `webhook-id` and `Idempotency-Key`: letters, digits and `-` stay, every other byte of its UTF-8 becomes
- * `_` and two hexadecimal digits. Different runs have different ids, and every attempt of a run has the same.
+ * `_` and two hexadecimal digits. Different runs have different ids, and all attempts of a run have the same id.
  */
 export function webhookIdOf(runId: string): string {
   if (typeof runId !== "string") throw notAllowed(runId, "the id of a run", RUN_ID_PLACE)
   const encoded = [...Buffer.from(runId)].map(encodeByte).join("")
   if (encoded.length <= ID_MAX_LENGTH) return encoded
   const digest = createHash("sha256").update(runId).digest("hex")
-  // Nothing encoded holds "__", so a shortened id is never another run's id in full.
+  // An encoded id never contains "__", so a shortened id can't equal the full id of another run.
   return `${encoded.slice(0, ID_MAX_LENGTH - digest.length - 2)}__${digest}`
 }
 
@@ -48,7 +48,7 @@ export function parseSecrets(text: string, variable: string): readonly Buffer[] 
   if (keys.length > 0 && keys.length <= SECRETS_MAX && keys.every((key) => key !== null)) return keys
   throw new BelfryError(
     "BELFRY_SECRET_INVALID",
-    `The environment variable ${variable} holds no signing secret: write "whsec_" and the base64 of 24 to 64 bytes, and at most ${SECRETS_MAX} of them with a space between.`,
+    `The environment variable ${variable} holds no signing secret: write "whsec_" and the base64 of 24 to 64 bytes. Separate several secrets, at most ${SECRETS_MAX}, by spaces.`,
   )
 }
 

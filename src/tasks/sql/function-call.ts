@@ -18,8 +18,8 @@ export interface CallRules {
 }
 
 /**
- * One function, in a transaction of its own: what it did is committed if it answered as it should and the run is still
- * wanted, and is rolled back otherwise. Nothing outlives the transaction, so a pooler may stand in between.
+ * Calls a function in a transaction of its own. Its changes are committed if its answer is valid and the run wasn't aborted, and
+ * rolled back otherwise. Nothing outlives the transaction, so a pooler may be in between.
  */
 export async function callFunction(
   context: TaskContext<SqlCall>,
@@ -35,7 +35,7 @@ export async function callFunction(
     const backend = await prepare(connection, context, rules)
     const found = functionOf(await connection.rowsSoon(FIND_FUNCTIONS, [call.schema, call.name]), call)
     if (!found.takesPayload && call.payload !== undefined)
-      log.warn(`${found.signature} takes no payload: the one that was given is not used.`)
+      log.warn(`${found.signature} takes no payload; the given payload is not used.`)
     const stopping = { backend, pool, connection }
     const text = await answerText(found, context, rules, stopping)
     const answer = answerOf(text, found.signature, log)
@@ -49,10 +49,10 @@ export async function callFunction(
   }
 }
 
-/** A worker that stands still with the work done but not committed loses it to whoever took the run over. */
+/** A worker that hangs before the commit loses the function's changes, because another worker has taken the run by then. */
 const IDLE_MAX_MS = 30_000
 
-/** Makes a server end the function of a worker that died. From PostgreSQL 14 on, and not wherever it runs. */
+/** Makes the server end the function of a worker that died. Needs PostgreSQL 14, and works only on some platforms. */
 const WATCH_CLIENT = `case
     when pg_catalog.version() like '%linux%' and pg_catalog.current_setting('client_connection_check_interval', true) is not null
     then pg_catalog.set_config('client_connection_check_interval', '2s', true)
@@ -81,7 +81,7 @@ function settingsOf(call: SqlCall, run: RunInfo, rules: CallRules): Readonly<Rec
     statement_timeout: `${rules.timeoutMs}ms`,
     lock_timeout: `${rules.lockTimeoutMs}ms`,
     idle_in_transaction_session_timeout: `${IDLE_MAX_MS}ms`,
-    // PostgreSQL's own names always come first; without its place named, a temporary table would come before all others.
+    // PostgreSQL's own names always come first. If pg_temp isn't listed, temporary tables come before all other schemas.
     search_path: `${quoted(call.schema)}, pg_temp`,
     "belfry.run_id": run.id,
     "belfry.attempt": String(run.attempt),
@@ -90,7 +90,7 @@ function settingsOf(call: SqlCall, run: RunInfo, rules: CallRules): Readonly<Rec
   }
 }
 
-/** The answer as text if it is small enough; the server measures it, so that no more is ever sent. */
+/** The answer as text if it is small enough. The server measures it, so a larger answer is never sent. */
 const callOf = ({ schema, name }: SqlCall, { takesPayload }: FoundFunction) => `
   with called as materialized (
     select ${quoted(schema)}.${quoted(name)}(${takesPayload ? "$2::jsonb" : ""}) as answer
@@ -117,7 +117,7 @@ async function answerText(
   const [bytes, text] = row!
   if (Number(bytes ?? 0) > rules.maxResultBytes)
     throw new SqlFailure(
-      `${found.signature} answered ${bytes} bytes; at most ${rules.maxResultBytes} are taken. What it did was rolled back.`,
+      `${found.signature} answered ${bytes} bytes; at most ${rules.maxResultBytes} are allowed. Its changes were rolled back.`,
     )
   return text ?? null
 }
@@ -128,10 +128,10 @@ interface Stopping {
   readonly connection: SqlConnection
 }
 
-/** The server keeps the time itself; this is for one that has gone silent. */
+/** The server enforces the timeout itself. This is for a server that no longer responds. */
 const SILENCE_MS = 5_000
 
-/** Follows the signal: the function is ended on the server, and only then is this over. */
+/** On an abort, ends the function on the server first and then rejects. */
 async function unlessStopped<Result>(
   calling: Promise<Result>,
   found: FoundFunction,
@@ -147,13 +147,13 @@ async function unlessStopped<Result>(
   const stop = () => {
     stopping ??= stopStatement(backend, calling, { pool, clock, log }).then((isEnded) => {
       if (isEnded) return
-      // Closed, the connection takes its transaction along as soon as the server sees it.
+      // When the server notices the closed connection, it ends the transaction.
       connection.release({ mayBeUsedAgain: false })
       giveUp(new SqlFailure(`${found.signature} could not be stopped; its connection was closed.`))
     })
   }
-  const silent = clock.setTimer(timeoutMs + SILENCE_MS, () => {
-    log.warn(`${found.signature} was not ended by the server after ${formatDuration(timeoutMs)}.`)
+  const cancelTimer = clock.setTimer(timeoutMs + SILENCE_MS, () => {
+    log.warn(`The server did not end ${found.signature} after ${formatDuration(timeoutMs)}.`)
     stop()
   })
   signal.addEventListener("abort", stop, { once: true })
@@ -161,22 +161,22 @@ async function unlessStopped<Result>(
   try {
     return await Promise.race([calling, givenUp])
   } finally {
-    silent()
+    cancelTimer()
     signal.removeEventListener("abort", stop)
     await stopping
   }
 }
 
-/** Deferred constraints speak up only now. */
+/** Deferred constraints are checked only here. */
 async function commit(connection: SqlConnection, { signature }: FoundFunction): Promise<void> {
   try {
     await connection.rowsSoon("commit")
   } catch (error) {
     const { sqlstate = null } = ((error as SqlFailure).details ?? {}) as { sqlstate?: string | null }
-    // Shut down or broken: the answer is lost, not necessarily the work.
+    // After a shutdown or a broken connection the answer is lost, but the commit may have happened.
     if (sqlstate !== null && !/^(57P|08)/.test(sqlstate)) throw error
     throw new SqlFailure(
-      `The connection broke while the work of ${signature} was being committed: whether it is done is not known. ${(error as Error).message}`,
+      `The connection broke while the changes of ${signature} were being committed. It is not known whether they were. ${(error as Error).message}`,
       { sqlstate },
       error,
     )

@@ -5,14 +5,14 @@ import { failureOf, type SqlFailure, sqlstateOf } from "./sql-failure.ts"
 import type { SqlCall } from "./sql-payload.ts"
 import type { SqlPool, SqlRow } from "./sql-pool.ts"
 
-/** Somebody waits for the answer; without a connection by then, the schedule is stored and its runs tell. */
+/** Limit of the wait for a connection, because a caller waits. After it the schedule is stored, and its runs report failures. */
 const WAIT_MS = 5_000
 
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
- * Whether a function can be called, before a schedule of it is stored: throws what its runs would fail with. A database that can't
- * be asked now says nothing about the function.
+ * Checks before a schedule is stored whether its function can be called: throws the failure that its runs would have. If the
+ * database can't be reached now, nothing is known about the function, and this returns.
  */
 export async function examineFunction(
   call: SqlCall,
@@ -26,18 +26,18 @@ export async function examineFunction(
   if (rows !== null) functionOf(rows, call)
 }
 
-/** The connection's user can't become the role: no function could be called. */
+/** The connection's user can't become the role, so no function could be called. */
 class RoleFailure extends Error {
   constructor(role: string, cause: SqlFailure) {
-    const [said] = cause.message.split("\n")
+    const [firstLine] = cause.message.split("\n")
     super(
-      `Functions can't be called as the role "${role}". PostgreSQL says: ${said}. Grant the role to the connection's user.`,
+      `Functions can't be called as the role "${role}". PostgreSQL says: ${firstLine}. Grant the role to the connection's user.`,
       { cause },
     )
   }
 }
 
-/** As the role that will call it, in a transaction that changes nothing. */
+/** Reads as the role that will call the function, in a read-only transaction. */
 async function candidates(
   { schema, name }: SqlCall,
   pool: SqlPool,
@@ -59,7 +59,7 @@ async function become(role: string, connection: SqlConnection): Promise<void> {
     await connection.rowsSoon("select pg_catalog.set_config('role', $1, true)", [role])
   } catch (error) {
     const failure = failureOf(error)
-    // What the server didn't say itself says nothing about the role.
+    // Only an error from the server itself is about the role.
     throw sqlstateOf(failure.cause) === null ? error : new RoleFailure(role, failure)
   }
 }

@@ -2,14 +2,14 @@ import { SqlFailure } from "./sql-failure.ts"
 import type { SqlCall } from "./sql-payload.ts"
 import type { SqlRow } from "./sql-pool.ts"
 
-/** A function as the catalogue has it, of the one form that can be called. */
+/** A function from the catalogue that can be called. */
 export interface FoundFunction {
   /** `app.close_day(jsonb)`, for messages. */
   readonly signature: string
   readonly takesPayload: boolean
 }
 
-/** By the role that will call it. Those that fit come first, and with a payload before without. */
+/** Executed as the role that will call the function. Functions that fit come first, with a payload before without. */
 export const FIND_FUNCTIONS = `
   select
     p.prokind,
@@ -48,7 +48,7 @@ interface Candidate {
   readonly role: string
 }
 
-/** The one to call, or a failure that says what is in the way and what to do about it. */
+/** Returns the function to call. Throws a failure that says why there is none and what to do about it. */
 export function functionOf(rows: readonly SqlRow[], call: SqlCall): FoundFunction {
   const name = `${call.schema}.${call.name}`
   const candidates = rows.map(candidateOf)
@@ -56,13 +56,13 @@ export function functionOf(rows: readonly SqlRow[], call: SqlCall): FoundFunctio
   if (first === undefined)
     throw new SqlFailure(`There is no function ${name}(jsonb) or ${name}(). Create it, or correct the name.`)
   if (first.kind !== "f")
-    throw new SqlFailure(`${name} is ${KINDS[first.kind] ?? "no function"}. Only functions are called.`)
+    throw new SqlFailure(`${name} is ${KINDS[first.kind] ?? "not a function"}. Only functions can be called.`)
   if (first.takes === "other") {
     const forms = candidates
       .filter(({ kind }) => kind === "f")
       .map(({ types }) => `${name}(${types})`)
       .join(", ")
-    throw new SqlFailure(`There is ${forms}, but a function that is called takes (jsonb) or nothing.`)
+    throw new SqlFailure(`There is ${forms}, but the function must take one jsonb argument or none.`)
   }
   const signature = `${name}(${first.types})`
   const why = refusalOf(first, signature, call)
@@ -79,13 +79,13 @@ const KINDS: Readonly<Record<string, string>> = {
 function refusalOf(found: Candidate, signature: string, call: SqlCall): string | null {
   const { role } = found
   if (!found.returnsJsonb)
-    return `${signature} returns ${found.returns}; it has to return jsonb, such as {"success": true}.`
+    return `${signature} returns ${found.returns}; it must return jsonb, such as {"success": true}.`
   if (!found.mayUseSchema)
     return `Role "${role}" may not use schema ${call.schema}. Allow it: grant usage on schema ${call.schema} to "${role}"`
   if (!found.mayExecute)
     return `Role "${role}" may not execute ${signature}. Allow it: grant execute on function ${signature} to "${role}"`
   if (found.isStrict && found.takes === "payload" && call.payload === undefined)
-    return `${signature} is strict, so PostgreSQL wouldn't call it without a payload. Give one, or declare it "called on null input".`
+    return `${signature} is strict, so PostgreSQL wouldn't call it without a payload. Set a payload, or declare the function "called on null input".`
   return null
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from "../../runtime/logger.ts"
 import { rowsOf, type SqlPool } from "./sql-pool.ts"
 import { within } from "./waiting.ts"
 
-/** The user of the connection is asked about, too: a function can `reset role`. */
+/** Includes the user of the connection, because a function can `reset role`. */
 const FIND_POWERS = `
   select
     r.rolname,
@@ -25,8 +25,8 @@ const FIND_POWERS = `
 const ANSWER_MS = 10_000
 
 /**
- * Warns if functions run with more rights than any function needs, or can't be run as the role at all. A database that can't be asked
- * is the runs' to tell.
+ * Warns if functions run with more rights than any function needs, or can't be run as the role at all. If the database can't be
+ * reached, the runs report that.
  */
 export async function warnOfPowers(
   pool: SqlPool,
@@ -35,14 +35,14 @@ export async function warnOfPowers(
   const found = await powersOf(pool, role, clock)
   const isMember = found.some(([name, , isMember]) => name === role && isMember === "t")
   if (role !== null && !isMember) {
-    const text = `Functions can't be called as the role "${role}": there is no such role, or the connection's user may not become it. Grant it to that user.`
+    const text = `Functions can't be called as the role "${role}": there is no such role, or the connection's user may not become it. Grant the role to that user.`
     logger.warn({ component: "sql", role }, text)
   }
   for (const [name, power] of found) {
     if (power === null) continue
     logger.warn(
       { component: "sql", role: name, power },
-      `Functions are called by the role "${name}", which ${power}. Whoever may create a function in an allowed schema can do as much: connect as a user of few rights.`,
+      `Functions are called by the role "${name}", which ${power}. Every user that may create a function in an allowed schema gets the same rights. Connect as a user with few rights.`,
     )
     return
   }

@@ -4,7 +4,7 @@ import type { RunLogger } from "../../task/task-context.ts"
 import { isRecord } from "../schema.ts"
 import { SqlFailure } from "./sql-failure.ts"
 
-/** What a function says of itself: `{"success": true, "message": "3 closed", "details": {…}}`. */
+/** The answer of a function: `{"success": true, "message": "3 closed", "details": {…}}`. */
 export interface SqlAnswer {
   readonly success: boolean
   readonly message: string | null
@@ -14,32 +14,33 @@ export interface SqlAnswer {
 const SHOWN_MAX_BYTES = 200
 const FIELDS = ["success", "message", "details"]
 
-/** Null is SQL's null: there was no answer. */
+/** `text` is null for SQL's null: there was no answer. */
 export function answerOf(text: string | null, name: string, log: RunLogger): SqlAnswer {
   const answer = text === null ? undefined : (JSON.parse(text) as Json)
   const why = faultOf(answer)
   if (why !== null)
     throw new SqlFailure(
-      `${name} answered ${shown(text)}, but ${why}. It has to answer {"success": true or false, "message": "…", "details": …}; what it did was rolled back.`,
+      `${name} answered ${shown(text)}, but ${why}. It must answer {"success": true or false, "message": "…", "details": …}. Its changes were rolled back.`,
     )
   const { success, message, details } = answer as { success: boolean; message?: string; details?: Json }
   const lost = Object.keys(answer as object).filter((field) => !FIELDS.includes(field))
   if (lost.length > 0)
     log.warn(
-      `The answer of ${name} has more than is kept: ${storable(lost.join(", "), SHOWN_MAX_BYTES)}. Put it into "details".`,
+      `The answer of ${name} has fields that are not kept: ${storable(lost.join(", "), SHOWN_MAX_BYTES)}. Put them into "details".`,
     )
-  const words = success ? null : `${name} answered {"success": false} without a message`
-  return { success, message: message ?? words, details: details ?? null }
+  const standard = success ? null : `${name} answered {"success": false} without a message`
+  return { success, message: message ?? standard, details: details ?? null }
 }
 
 function faultOf(answer: unknown): string | null {
-  if (answer === undefined) return "that is nothing at all"
-  if (!isRecord(answer)) return "that is no object"
+  if (answer === undefined) return "that is not an answer"
+  if (!isRecord(answer)) return "that is not an object"
   const { success, message } = answer
   if (typeof success !== "boolean")
     return `"success" is ${success === undefined ? "missing" : "neither true nor false"}`
-  // A variable that was never set makes a null, which says nothing.
-  if (message !== undefined && message !== null && typeof message !== "string") return '"message" is no text'
+  // A null message counts as none: an SQL variable that was never set is null.
+  if (message !== undefined && message !== null && typeof message !== "string")
+    return '"message" is not a string'
   return null
 }
 

@@ -5,12 +5,12 @@ import { failureOf, SqlFailure } from "./sql-failure.ts"
 import { rowsOf, type SqlClient, type SqlNotice, type SqlPool, type SqlRow } from "./sql-pool.ts"
 import { within } from "./waiting.ts"
 
-/** Longer than any statement around the function takes on a database that is well. */
+/** Longer than any statement around the function takes on a healthy database. */
 const STATEMENT_MS = 10_000
 const NOTICES_MAX = 1_000
 const NOTICE_MAX_BYTES = 8_192
 
-/** One run's connection, from the pool and back to it. What the function says by `raise notice` goes to the run's log. */
+/** One run's connection from the pool. Notices of the function (`raise notice`) go to the run's log. */
 export class SqlConnection {
   readonly #client: SqlClient
   readonly #clock: Clock
@@ -26,7 +26,7 @@ export class SqlConnection {
     client.on?.("notice", this.#onNotice)
   }
 
-  /** For as long as it takes. */
+  /** Without a time limit. */
   async rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> {
     try {
       return await rowsOf(this.#client, text, values)
@@ -35,13 +35,13 @@ export class SqlConnection {
     }
   }
 
-  /** One that takes no time, or something is wrong. */
+  /** With a time limit, for statements that are quick on a healthy database. */
   rowsSoon(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> {
     const late = () => new SqlFailure(`PostgreSQL did not answer within ${STATEMENT_MS / 1_000} s.`)
     return within(this.rows(text, values), { ms: STATEMENT_MS, clock: this.#clock, late })
   }
 
-  /** Ends the transaction and gives the connection back, or closes it, which ends the transaction, too. */
+  /** Rolls back and returns the connection to the pool. If that fails, closes it, which also ends the transaction. */
   async rollBack(): Promise<void> {
     if (this.#isReleased) return
     const isDone = await this.rowsSoon("rollback").then(
@@ -67,7 +67,7 @@ export class SqlConnection {
   }
 }
 
-/** Waits its turn, but not beyond the time given, nor for a run that is over. */
+/** Waits for a free connection, until `waitMs` have passed or the run is aborted. */
 export function connect(
   pool: SqlPool,
   about: { signal: AbortSignal; waitMs: number; clock: Clock; log: RunLogger },
@@ -87,7 +87,7 @@ export function connect(
     signal.addEventListener("abort", abort, { once: true })
     connecting
       .then(
-        // One that comes late goes back unused.
+        // A connection that comes too late is returned unused.
         (client) => (isAwaited ? resolve(new SqlConnection(client, clock, log)) : client.release()),
         (error: unknown) => reject(failureOf(error)),
       )
@@ -98,5 +98,5 @@ export function connect(
   })
 }
 
-/** A query that was under way tells; without a listener, a connection that breaks would end the process. */
+/** The query under way reports the error. Without a listener, a broken connection would end the process. */
 function ignored(): void {}

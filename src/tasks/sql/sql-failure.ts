@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts"
 import { storable } from "../../core/thrown.ts"
 
-/** What went wrong with a function, in words for the run, and in parts for its details. */
+/** A failure of a function: the message is for the run's error, the parts are for its details. */
 export class SqlFailure extends Error {
   override readonly name = "SqlFailure"
   readonly details: Json
@@ -14,7 +14,7 @@ export class SqlFailure extends Error {
 
 const PART_MAX_BYTES = 2_048
 
-/** An error of the server or the driver as a run records it: `ERROR 23505: duplicate key …`, then what else was said. */
+/** An error of the server or driver as a run records it: `ERROR 23505: duplicate key …`, then detail, hint and context. */
 export function failureOf(error: unknown): SqlFailure {
   if (error instanceof SqlFailure) return error
   const code = sqlstateOf(error)
@@ -25,10 +25,10 @@ export function failureOf(error: unknown): SqlFailure {
       { sqlstate: null },
       error,
     )
-  const said = error as { severity?: unknown; detail?: unknown; hint?: unknown; where?: unknown }
-  const parts = { detail: partOf(said.detail), hint: partOf(said.hint), context: contextOf(said.where) }
+  const parsed = error as { severity?: unknown; detail?: unknown; hint?: unknown; where?: unknown }
+  const parts = { detail: partOf(parsed.detail), hint: partOf(parsed.hint), context: contextOf(parsed.where) }
   const lines = [
-    `${partOf(said.severity) ?? "ERROR"} ${code}: ${storable(message, PART_MAX_BYTES)}`,
+    `${partOf(parsed.severity) ?? "ERROR"} ${code}: ${storable(message, PART_MAX_BYTES)}`,
     ...Object.entries(parts).flatMap(([name, text]) =>
       text === null ? [] : [`${name.toUpperCase()}: ${text}`],
     ),
@@ -40,15 +40,15 @@ export function failureOf(error: unknown): SqlFailure {
   )
 }
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html; null if the server didn't say it. */
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html. Null: the error isn't from the server. */
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
-  // Node's own codes, such as EPIPE, can be as long; the server's errors also have a severity.
-  const isServers = typeof (error as { severity?: unknown } | null)?.severity === "string"
-  return isServers && typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null
+  // Node's own codes, such as EPIPE, can have the same length. Only the server's errors have a severity.
+  const isFromServer = typeof (error as { severity?: unknown } | null)?.severity === "string"
+  return isFromServer && typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** Node's errors for several addresses have a code and no message. */
+/** Node's errors for several addresses have a code but no message. */
 function codeOf(error: Error): string {
   return String((error as { code?: unknown }).code ?? error.name)
 }
@@ -57,7 +57,7 @@ function partOf(part: unknown): string | null {
   return typeof part === "string" && part !== "" ? storable(part, PART_MAX_BYTES) : null
 }
 
-/** Where in the function it happened. The statements that the server quotes there stay out of records. */
+/** The place in the function. The statements that the server quotes there are not recorded. */
 function contextOf(where: unknown): string | null {
   const place = typeof where === "string" ? /^PL\/pgSQL function .* line \d+ at .*$/m.exec(where) : null
   return partOf(place?.[0])

@@ -5,7 +5,7 @@ import { shown } from "../../core/shown.ts"
 import type { StandardSchema } from "../../core/standard-schema.ts"
 import { type Issues, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 
-/** What a schedule of the sql task says. */
+/** The payload of the sql task. */
 export interface SqlPayload {
   /** `name` in the first of the task's schemas, or `schema.name`. */
   readonly function: string
@@ -13,11 +13,11 @@ export interface SqlPayload {
   readonly payload?: Json
 }
 
-/** The payload as the task's code sees it: a plain name in a schema that is allowed. */
+/** The payload as the task's code gets it: a plain name in an allowed schema. */
 export interface SqlCall {
   readonly schema: string
   readonly name: string
-  /** Undefined if nothing was said, which the function sees as SQL's null. */
+  /** Undefined: no payload. The function then gets SQL's null. */
   readonly payload: Json | undefined
 }
 
@@ -38,7 +38,7 @@ function readFunction(
 ): { schema: string; name: string } {
   const nothing = { schema: "", name: "" }
   if (typeof value !== "string") {
-    issues.add("function", `expected a text, received ${kindOf(value)}`)
+    issues.add("function", `expected a string, received ${kindOf(value)}`)
     return nothing
   }
   const parts = value.split(".", 3)
@@ -46,7 +46,7 @@ function readFunction(
     const shown = JSON.stringify(value.slice(0, 80))
     issues.add(
       "function",
-      `${shown} is not the name of a function; write name or schema.name, each of lower case letters, digits and "_", at most 63`,
+      `${shown} is not the name of a function; write name or schema.name, each with lower case letters, digits and "_", at most 63 characters`,
     )
     return nothing
   }
@@ -58,7 +58,7 @@ function readFunction(
   return { schema: schema!, name: name! }
 }
 
-/** What the task may call from. */
+/** The schemas whose functions the task may call. */
 export const SCHEMAS: Kind<readonly string[]> = {
   allowed: 'a list of schemas, such as ["app"]',
   read: checkSchemas,
@@ -66,14 +66,16 @@ export const SCHEMAS: Kind<readonly string[]> = {
 
 function checkSchemas(schemas: unknown): readonly string[] {
   if (!Array.isArray(schemas) || schemas.length === 0)
-    throw noSchemas('The sql task needs `schemas`: those whose functions may be called, such as ["app"].')
+    throw noSchemas(
+      'The sql task needs `schemas`: the schemas whose functions may be called, such as ["app"].',
+    )
   for (const schema of schemas) {
     if (typeof schema !== "string" || !PLAIN_NAME.test(schema)) {
       const why = 'use lower case letters, digits and "_"'
       throw noSchemas(`The sql task can't call from schema ${shown(schema)}: ${why}.`)
     }
     if (/^pg_|^information_schema$/.test(schema)) {
-      const why = "which is PostgreSQL's own. Make one for your functions"
+      const why = "which is PostgreSQL's own. Create a schema for your functions"
       throw noSchemas(`The sql task can't call from schema "${schema}", ${why}.`)
     }
   }
@@ -84,9 +86,9 @@ function noSchemas(text: string): BelfryError {
   return new BelfryError("BELFRY_TASK_INVALID", text, { details: { option: "schemas" } })
 }
 
-/** In quotes, since a plain name may still be a word of SQL's own, such as "user". */
+/** Quoted, because a plain name may still be a keyword of SQL, such as "user". */
 export function quoted(name: string): string {
-  // Everything that comes here was checked before; a text that wasn't must never become SQL.
-  if (!PLAIN_NAME.test(name)) throw new BelfryError("BELFRY_TASK_INVALID", "Not a plain name.")
+  // Names are checked before they come here. This makes sure that an unchecked text never becomes SQL.
+  if (!PLAIN_NAME.test(name)) throw new BelfryError("BELFRY_TASK_INVALID", "This is not a plain name.")
   return `"${name}"`
 }

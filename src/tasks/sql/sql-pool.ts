@@ -1,4 +1,4 @@
-/** As much of `pg` as the sql task uses: a pool that has this shape fits, wrapped or not. */
+/** The part of `pg` that the sql task uses. Any pool of this shape can be passed, wrapped or not. */
 
 export interface SqlQuery {
   readonly text: string
@@ -12,7 +12,7 @@ export interface SqlQueryable {
 }
 
 export interface SqlClient extends SqlQueryable {
-  /** With true: the connection is not used again. */
+  /** True: the connection is closed and not used again. */
   release(destroy?: boolean): void
   readonly on?: Listening
   readonly off?: Listening
@@ -23,13 +23,13 @@ interface Listening {
   (event: "notice", listener: (notice: SqlNotice) => void): unknown
 }
 
-/** What `raise notice` and its like send. */
+/** A message of `raise notice`, `raise warning` and the like. */
 export interface SqlNotice {
   readonly severity?: string
   readonly message?: string
 }
 
-/** A connection of its own, beside any pool. */
+/** A connection outside any pool. */
 export interface SqlSingleClient extends SqlQueryable {
   connect(): Promise<void>
   end(): Promise<void>
@@ -41,7 +41,7 @@ export interface SqlPool {
   end(): Promise<void>
   on?(event: "error", listener: (error: Error) => void): unknown
   off?(event: "error", listener: (error: Error) => void): unknown
-  /** `pg.Pool` keeps what its clients are made from. */
+  /** `pg.Pool` has the class and the options of its clients. */
   readonly Client?: new (
     options: never,
   ) => SqlSingleClient
@@ -50,7 +50,7 @@ export interface SqlPool {
 
 export type SqlRow = readonly (string | null)[]
 
-/** Every value as the text the server sent: what a program has set for all its queries is not ours. */
+/** Every value as the text that the server sent. Type parsers that the program has set for all queries don't apply. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 export async function rowsOf(
@@ -62,7 +62,7 @@ export async function rowsOf(
   return rows as readonly SqlRow[]
 }
 
-/** A pool that is opened by its first run, and again after it was closed. */
+/** A pool that the first run opens. After a close, the next run opens it again. */
 export class LazyPool {
   readonly #make: () => Promise<OpenedPool>
   #opening: Promise<OpenedPool> | null = null
@@ -82,10 +82,10 @@ export class LazyPool {
   async close(): Promise<void> {
     const opening = this.#opening
     this.#opening = null
-    // One that couldn't be opened has told its run so.
+    // If it couldn't be opened, the run has reported that.
     const opened = await opening?.catch(() => null)
     if (opened === null || opened === undefined) return
-    if (opened.isOurs) await opened.pool.end()
+    if (opened.isOwned) await opened.pool.end()
     else opened.pool.off?.("error", ignored)
   }
 
@@ -99,9 +99,9 @@ export class LazyPool {
 
 export interface OpenedPool {
   readonly pool: SqlPool
-  /** Ours to end. */
-  readonly isOurs: boolean
+  /** True: the task made the pool and ends it. */
+  readonly isOwned: boolean
 }
 
-/** The pool has taken the connection out already; the next run makes another. */
+/** The pool has already removed the connection. The next run makes another. */
 function ignored(): void {}

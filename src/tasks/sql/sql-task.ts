@@ -17,36 +17,36 @@ import { SCHEMAS, type SqlCall, type SqlPayload, sqlPayloadSchema } from "./sql-
 import { LazyPool, type OpenedPool } from "./sql-pool.ts"
 
 export interface SqlTaskOptions {
-  /** Those whose functions may be called; a name without a schema means the first. */
+  /** Schemas whose functions may be called. A name without a schema means the first. */
   readonly schemas: readonly string[]
-  /** Whom the function runs as; the user of the connection unless said. */
+  /** The role that functions run as. Default: the user of the connection. */
   readonly role?: string
-  /** How long a function may take: 1 hour unless said. A schedule's own timeout can only be shorter. */
+  /** How long a function may take. Default 1 hour. A schedule's own timeout can only be shorter. */
   readonly timeout?: Duration
-  /** How long it may wait for a lock: 10 seconds unless said. */
+  /** How long a function may wait for a lock. Default 10 s. */
   readonly lockTimeout?: Duration
-  /** How large an answer may be: 1 MiB, unless less is said. */
+  /** How large an answer may be. Default and maximum 1 MiB. */
   readonly maxResultBytes?: number
   readonly retry?: RetryOptions
   /** For tests. */
   readonly clock?: Clock
 }
 
-/** A task that holds connections. */
+/** A task that has connections of its own. */
 export interface SqlTask extends Task<SqlPayload, SqlCall> {
-  /** Waits for the functions that are being called, and ends the connections. Call it after the scheduler has stopped. */
+  /** Waits for the functions that are being called, then ends the connections. Call it after the scheduler has stopped. */
   close(): Promise<void>
 }
 
-/** The task that a schedule with a `function` in its row is of. */
+/** The task of schedules whose row has a `function`. */
 const NAME = "sql"
 
-/** To PostgreSQL, 0 would mean for ever; 24 days are the most that its settings hold. */
+/** In PostgreSQL, 0 would mean no limit, and 24 days is the longest that its settings can hold. */
 const TIMEOUT = duration({ min: 1, max: 24 * DAY })
 
 export const SQL_TASK_OPTIONS = {
   schemas: required(SCHEMAS),
-  // `none` is what PostgreSQL calls the absence of a role.
+  // In PostgreSQL, `none` means no role.
   role: textLike(/^(?!none$)[^\0]{1,63}$/, "the name of a role"),
   timeout: TIMEOUT,
   lockTimeout: TIMEOUT,
@@ -57,28 +57,28 @@ export const SQL_TASK_OPTIONS = {
 
 type GivenOptions = Checked<typeof SQL_TASK_OPTIONS>
 
-/** A task that calls functions of the database: those in the schemas named here, as the role named here. */
+/** A task that calls functions of the database in the given schemas, as the given role. */
 export function sqlTask(options: GivenOptions, makePool: () => Promise<OpenedPool>): SqlTask {
   const { schemas } = options
   const rules = rulesOf(options)
   const lazyPool = new LazyPool(makePool)
   const calls = new Set<Promise<unknown>>()
-  const kept = <Result>(call: Promise<Result>): Promise<Result> => {
+  const tracked = <Result>(call: Promise<Result>): Promise<Result> => {
     calls.add(call)
-    const forget = () => void calls.delete(call)
-    call.then(forget, forget)
+    const untrack = () => void calls.delete(call)
+    call.then(untrack, untrack)
     return call
   }
   const task = defineTask({
     name: NAME,
     payload: sqlPayloadSchema(schemas),
     ...(options.retry !== undefined && { retry: options.retry }),
-    run: (context) => kept(report(context, lazyPool, rules)),
-    examine: (call) => kept(examined(call, lazyPool, rules)),
+    run: (context) => tracked(report(context, lazyPool, rules)),
+    examine: (call) => tracked(examined(call, lazyPool, rules)),
   })
   return Object.assign(task, {
     onStart(logger: Logger) {
-      kept(lazyPool.opened().then((pool) => warnOfPowers(pool, { ...rules, logger })))
+      tracked(lazyPool.opened().then((pool) => warnOfPowers(pool, { ...rules, logger })))
     },
     async close() {
       await Promise.allSettled(calls)
@@ -97,7 +97,7 @@ function rulesOf(options: GivenOptions): CallRules {
   }
 }
 
-/** A pool that can't be opened is the runs' to tell. */
+/** Does nothing if the pool can't be opened: the runs report that. */
 async function examined(call: SqlCall, lazyPool: LazyPool, rules: CallRules): Promise<void> {
   const pool = await lazyPool.opened().catch(() => null)
   if (pool !== null) await examineFunction(call, pool, rules)
@@ -109,13 +109,13 @@ interface Report {
   readonly details: Json
 }
 
-/** What the database says against it is a failure of the run, with words instead of a stack. */
+/** An error of the database becomes a failure of the run, with a message instead of a stack. */
 async function report(context: TaskContext<SqlCall>, lazyPool: LazyPool, rules: CallRules): Promise<Report> {
   try {
     const pool = await lazyPool.opened()
     return await callFunction(context, pool, rules)
   } catch (error) {
-    // An abort by the run's own signal is the engine's to judge: it wants an error, not a result.
+    // After an abort by the run's own signal, the engine expects an error, not a result.
     context.signal.throwIfAborted()
     if (!(error instanceof SqlFailure)) throw error
     return { success: false, message: error.message, details: error.details }

@@ -3,17 +3,17 @@ import type { RunLogger } from "../../task/task-context.ts"
 import { rowsOf, type SqlPool, type SqlQueryable } from "./sql-pool.ts"
 import { isOverWithin } from "./waiting.ts"
 
-/** Whose statement: a server's process, and when its transaction began, so that nobody else's is ever meant. */
+/** Identifies a statement: the server process, and the start of its transaction, so that no other statement is stopped. */
 export interface Backend {
   readonly pid: string
   readonly startedAt: string
 }
 
-/** How a transaction learns who it is. As text of a float, it is the same in every session, whatever its zone. */
+/** Selects a transaction's own `Backend`. The start is a float as text, so it is the same in sessions of all time zones. */
 export const BACKEND_COLUMNS = `pg_catalog.pg_backend_pid(), pg_catalog.date_part('epoch', pg_catalog.now())::text`
 
-// Without track_activities the server doesn't tell when a transaction began; then the process has to be enough.
-const tellingBackend = (order: string) => `
+// Without track_activities the server doesn't show when a transaction began. Then the process id alone decides.
+const sendingOrder = (order: string) => `
   select pg_catalog.${order}(pid)
   from pg_catalog.pg_stat_activity
   where pid = $1::int
@@ -22,15 +22,15 @@ const tellingBackend = (order: string) => `
       pg_catalog.current_setting('track_activities') = 'off'
     )`
 
-/** A function can catch the first two; the last ends its connection. */
-const ORDERS = ["pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend"].map(tellingBackend)
+/** A function can catch the first two. The last one ends its connection. */
+const ORDERS = ["pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend"].map(sendingOrder)
 
-/** All of them together take less than the 5 seconds that the engine gives a task whose signal was aborted. */
+/** All steps together take less than the 5 seconds that the engine gives a task after an abort. */
 const STEP_MS = 1_200
 
 /**
- * Ends a statement from another connection. Answers whether it ended; by then no order is on its way any more, or it finds
- * the transaction gone.
+ * Ends a statement from another connection. Returns whether it ended. By then no order is under way that could stop another
+ * transaction.
  */
 export async function stopStatement(
   backend: Backend,
@@ -38,18 +38,18 @@ export async function stopStatement(
   { pool, clock, log }: { pool: SqlPool; clock: Clock; log: RunLogger },
 ): Promise<boolean> {
   for (const order of ORDERS) {
-    const told = tell(pool, order, [backend.pid, backend.startedAt]).catch((error: unknown) => {
-      log.warn(`The function could not be told to stop: ${error instanceof Error ? error.message : error}`)
+    const sent = send(pool, order, [backend.pid, backend.startedAt]).catch((error: unknown) => {
+      log.warn(`The request to stop the function failed: ${error instanceof Error ? error.message : error}`)
     })
-    await isOverWithin(Promise.all([told, isOverWithin(ended, STEP_MS, clock)]), STEP_MS, clock)
+    await isOverWithin(Promise.all([sent, isOverWithin(ended, STEP_MS, clock)]), STEP_MS, clock)
     if (await isOverWithin(ended, 0, clock)) return true
   }
   return false
 }
 
-/** On a connection beside the pool, whose own may all be busy with functions that have to be stopped. */
-async function tell(pool: SqlPool, text: string, values: readonly unknown[]): Promise<void> {
-  const { client, end } = await connectionBeside(pool)
+/** On a connection outside the pool: all connections of the pool may be busy with functions that have to be stopped. */
+async function send(pool: SqlPool, text: string, values: readonly unknown[]): Promise<void> {
+  const { client, end } = await separateConnection(pool)
   try {
     await rowsOf(client, text, values)
   } finally {
@@ -57,14 +57,14 @@ async function tell(pool: SqlPool, text: string, values: readonly unknown[]): Pr
   }
 }
 
-async function connectionBeside(pool: SqlPool): Promise<{ client: SqlQueryable; end: () => void }> {
+async function separateConnection(pool: SqlPool): Promise<{ client: SqlQueryable; end: () => void }> {
   const { Client, options } = pool
   if (Client === undefined || options === undefined) {
     const client = await pool.connect()
     return { client, end: () => client.release() }
   }
   const client = new Client(options as never)
-  // Its query tells; without a listener it would end the process.
+  // The query reports the error. Without a listener, the error event would end the process.
   client.on("error", () => undefined)
   await client.connect()
   return { client, end: () => void client.end().catch(() => undefined) }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts"
 
-/** Ends by the deadline, whatever the network does. */
+/** Settles by the deadline, even if the network doesn't respond. */
 export function within<Result>(
   work: Promise<Result>,
   about: { ms: number; clock: Clock; late: () => Error },
@@ -11,7 +11,7 @@ export function within<Result>(
   })
 }
 
-/** False if it wasn't over by then; whether it went well is not asked. */
+/** True: the work has settled in time, whether it succeeded or failed. */
 export function isOverWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const stop = clock.setTimer(ms, () => resolve(false))

@@ -2,7 +2,7 @@ import type { Claimed, Progress, Run, Store } from "belfry/store"
 import { allRuns, broken, each, findRun, reading, roundTrip } from "./breaking.ts"
 
 export const BROKEN_ALONE = [
-  broken(5, "claims that come together get the same runs", (store) => {
+  broken(5, "claims at the same time are given the same runs", (store) => {
     let underWay: Promise<Claimed> | null = null
     return {
       async claim(request) {
@@ -13,10 +13,10 @@ export const BROKEN_ALONE = [
       },
     }
   }),
-  broken(5, "a run belongs to the pool that claims it, not to the worker", (store) =>
+  broken(5, "a claimed run has the name of a pool, not of its worker", (store) =>
     reading(store, (run) => ({ ...run, workerId: run.workerId === null ? null : "pool" })),
   ),
-  broken(5, "a worker is given again what it holds", (store) => ({
+  broken(5, "a worker is given the runs that it holds again", (store) => ({
     async claim(request) {
       const held = (await allRuns(store)).filter(
         (run) => run.state === "running" && run.workerId === request.workerId,
@@ -33,7 +33,7 @@ export const BROKEN_ALONE = [
       return { ...answer, runs: answer.runs.map((run) => before.get(run.id)!) }
     },
   })),
-  broken(5, "a claim takes runs of any task", (store) => ({
+  broken(5, "a claim gives runs of any task", (store) => ({
     async claim(request) {
       const names = new Set((await allRuns(store)).map((run) => run.task))
       const leaseMs = request.tasks[0]?.leaseMs ?? 1_000
@@ -58,12 +58,12 @@ export const BROKEN_ALONE = [
         tasks: request.tasks.flatMap((task) => [task, { ...task, name: `${task.name} ` }]),
       }),
   })),
-  broken(5, "a claim keeps the progress of the attempt before", (store) => {
-    const said = new Map<string, Progress>()
+  broken(5, "a claim keeps the progress of the previous attempt", (store) => {
+    const sent = new Map<string, Progress>()
     return {
-      ...reading(store, (run) => ({ ...run, progress: said.get(run.id) ?? run.progress })),
+      ...reading(store, (run) => ({ ...run, progress: sent.get(run.id) ?? run.progress })),
       heartbeat(beat) {
-        for (const { runId, progress } of beat.held) if (progress !== null) said.set(runId, progress)
+        for (const { runId, progress } of beat.held) if (progress !== null) sent.set(runId, progress)
         return store.heartbeat(beat)
       },
     }
@@ -77,14 +77,14 @@ export const BROKEN_ALONE = [
       return { ...answer, runs: [...answer.runs, ...skips] }
     },
   })),
-  broken(5, "losses are not counted", (store) => reading(store, (run) => ({ ...run, lost: 0 }))),
-  broken(5, "a loss is counted as a failure", (store) =>
+  broken(5, "lost attempts are not counted", (store) => reading(store, (run) => ({ ...run, lost: 0 }))),
+  broken(5, "a lost attempt is counted as a failure", (store) =>
     reading(store, (run) => ({ ...run, lost: 0, failures: run.failures + run.lost })),
   ),
-  broken(5, "a lost attempt leaves no trace in the story", (store) =>
+  broken(5, "a lost attempt isn't recorded", (store) =>
     reading(store, (run) => ({ ...run, attempts: run.attempts.filter(({ outcome }) => outcome !== "lost") })),
   ),
-  broken(5, "a lost attempt is recorded under the worker that took over", (store) =>
+  broken(5, "a lost attempt is recorded with the worker that took over", (store) =>
     reading(store, (run) => ({
       ...run,
       attempts: run.attempts.map((attempt) =>
@@ -94,7 +94,7 @@ export const BROKEN_ALONE = [
       ),
     })),
   ),
-  broken(5, "a lost attempt is dated by the one that took over", (store) =>
+  broken(5, "a lost attempt is recorded with the start of the next attempt", (store) =>
     reading(store, (run) => ({
       ...run,
       attempts: run.attempts.map((attempt) =>
@@ -102,19 +102,19 @@ export const BROKEN_ALONE = [
       ),
     })),
   ),
-  broken(5, "a run that was given back counts as lost", (store) =>
+  broken(5, "a released attempt counts as lost", (store) =>
     reading(store, (run) => ({
       ...run,
       lost: run.lost + run.attempts.filter(({ outcome }) => outcome === "released").length,
     })),
   ),
-  broken(5, "an attempt that nobody confirmed counts as lost", (store) =>
+  broken(5, "an unconfirmed attempt counts as lost", (store) =>
     reading(store, (run) => ({
       ...run,
       lost: run.lost + run.attempts.filter(({ outcome }) => outcome === "unconfirmed").length,
     })),
   ),
-  broken(5, "a confirmed attempt confirms those that follow", (store) =>
+  broken(5, "a confirmed attempt confirms later attempts", (store) =>
     reading(store, (run) => {
       const since = run.attempts.findIndex(({ outcome }) => outcome === "lost")
       const isLost = (index: number) => since >= 0 && index > since
@@ -126,10 +126,10 @@ export const BROKEN_ALONE = [
       return { ...run, attempts, lost: attempts.filter(({ outcome }) => outcome === "lost").length }
     }),
   ),
-  broken(5, "a second loss is not counted", (store) =>
+  broken(5, "a second lost attempt is not counted", (store) =>
     reading(store, (run) => ({ ...run, lost: Math.min(run.lost, 1) })),
   ),
-  broken(5, "the attempt begins anew when an operator retries", restartingAttempts),
+  broken(5, "attempt numbers start again when an operator retries a run", restartingAttempts),
   broken(5, "a heartbeat doesn't extend the lease", (store) => ({
     async heartbeat(beat) {
       const runs = await Promise.all(beat.held.map(({ runId }) => findRun(store, runId)))
@@ -140,7 +140,7 @@ export const BROKEN_ALONE = [
       return store.heartbeat({ ...beat, held: gone })
     },
   })),
-  broken(5, "a late worker finishes what another has taken", (store) => ({
+  broken(5, "a late worker can finish a run that another worker has taken", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const run = await findRun(store, change.runId)
@@ -148,14 +148,14 @@ export const BROKEN_ALONE = [
         return (await store.transition([{ ...change, ifAttempt }]))[0]!
       }),
   })),
-  broken(5, "a late heartbeat is believed", (store) => ({
+  broken(5, "a late heartbeat doesn't return the runs that were taken", (store) => ({
     heartbeat: async (beat) => ({ ...(await store.heartbeat(beat)), gone: [] }),
   })),
 ]
 
 function restartingAttempts(store: Store): Partial<Store> {
-  const forgotten = new Map<string, number>()
-  const base = (id: string) => forgotten.get(id) ?? 0
+  const attemptsBefore = new Map<string, number>()
+  const base = (id: string) => attemptsBefore.get(id) ?? 0
   const shown = (run: Run) => ({ ...run, attempt: run.attempt - base(run.id) })
   return {
     ...reading(store, shown),
@@ -164,7 +164,7 @@ function restartingAttempts(store: Store): Partial<Store> {
         const ifAttempt = change.ifAttempt + base(change.runId)
         const [answer] = await store.transition([{ ...change, ifAttempt }])
         if (answer!.outcome === "done" && change.outcome === null && change.state === "pending") {
-          forgotten.set(change.runId, ifAttempt)
+          attemptsBefore.set(change.runId, ifAttempt)
         }
         return answer!
       }),

@@ -3,7 +3,7 @@ import { type RunSummary, SUMMARY_TEXT_MAX } from "../../../src/core/run-summary
 import { allRuns, broken, folded, roundTrip } from "./breaking.ts"
 
 const summaries = [
-  broken(1, "a list shows an error whole", (store) => ({
+  broken(1, "a list doesn't cut a long error", (store) => ({
     findRuns: async (filter, page) =>
       Promise.all(
         (await store.findRuns(filter, page)).map(async (run) => ({
@@ -26,50 +26,50 @@ const summaries = [
       return ids.map((id) => runs.find((run) => run.id === id)!)
     },
   })),
-  broken(1, "a list leaves out what a run is a part of", (store) => ({
+  broken(1, "a list leaves out `parentId`", (store) => ({
     findRuns: async (filter, page) =>
       (await store.findRuns(filter, page)).map((run) => ({ ...run, parentId: null })),
   })),
-  broken(1, "a run that is named twice is read twice", (store) => ({
+  broken(1, "a run whose id is given twice is returned twice", (store) => ({
     readRuns: async (ids) => (await Promise.all(ids.map((id) => store.readRuns([id])))).flat(),
   })),
-  broken(1, "a run that isn't there ends the reading of all", (store) => ({
+  broken(1, "an id that isn't stored makes readRuns return nothing", (store) => ({
     readRuns: async (ids) => {
       const runs = await store.readRuns(ids)
       return runs.length < new Set(ids).size ? [] : runs
     },
   })),
-  broken(9, "every run is read whatever was asked for", (store) => ({
+  broken(9, "readRuns returns every run", (store) => ({
     readRuns: async () => store.readRuns((await allRuns(store)).map(({ id }) => id)),
   })),
 ]
 
 const bounds = [
-  broken(9, "a page begins after its first instant", (store) => ({
+  broken(9, "a page excludes its `from`", (store) => ({
     findRuns: (filter, { from, ...page }) =>
       store.findRuns(filter, from === undefined ? page : { ...page, from: from + 1 }),
   })),
-  broken(9, "a page has no first instant", (store) => ({
+  broken(9, "a page ignores its `from`", (store) => ({
     findRuns: (filter, { from: _, ...page }) => store.findRuns(filter, page),
   })),
-  broken(9, "a page goes up to its last instant", (store) => ({
+  broken(9, "a page includes its `until`", (store) => ({
     findRuns: (filter, { until, ...page }) =>
       store.findRuns(filter, until === undefined ? page : { ...page, until: until + 1 }),
   })),
-  broken(9, "a page has no last instant", (store) => ({
+  broken(9, "a page ignores its `until`", (store) => ({
     findRuns: (filter, { until: _, ...page }) => store.findRuns(filter, page),
   })),
-  broken(9, "the bounds of a page are those of the creation", (store) => ({
+  broken(9, "the bounds of a page always apply to `createdAt`", (store) => ({
     async findRuns(filter, { from, until, ...page }) {
       const runs = await store.findRuns(filter, page)
       return runs.filter(({ createdAt }) => createdAt >= (from ?? 0) && createdAt < (until ?? Infinity))
     },
   })),
-  broken(9, "by id, runs come newest first", (store) => ({
+  broken(9, "runs ordered by id come newest first", (store) => ({
     findRuns: (filter, page) =>
       store.findRuns(filter, page.orderBy === "id" ? { ...page, orderBy: "createdAt" } : page),
   })),
-  broken(9, "by id, runs come without case", (store) => ({
+  broken(9, "runs are ordered by id without case", (store) => ({
     async findRuns(filter, page) {
       if (page.orderBy !== "id") return store.findRuns(filter, page)
       const all = await store.findRuns(filter, { ...page, after: null, limit: 1_000 })
@@ -80,20 +80,20 @@ const bounds = [
         .slice(0, page.limit)
     },
   })),
-  broken(9, "occurrences that didn't run are not found by their time", (store) => ({
+  broken(9, "skips are not found by `scheduledFor`", (store) => ({
     async findRuns(filter, page) {
       if (page.from === undefined) return store.findRuns(filter, page)
       const all = await store.findRuns(filter, { ...page, limit: 1_000 })
       return all.filter(({ state }) => state !== "skipped").slice(0, page.limit)
     },
   })),
-  broken(9, "occurrences whose runs are unfinished are not found by their time", (store) => ({
+  broken(9, "running runs are not found by `scheduledFor`", (store) => ({
     async findRuns(filter, page) {
       if (page.from === undefined) return store.findRuns(filter, page)
       return (await store.findRuns(filter, page)).filter(({ state }) => state !== "running")
     },
   })),
-  broken(9, "a list doesn't say what a record stands for", (store) => ({
+  broken(9, "a list leaves out `missed`", (store) => ({
     findRuns: async (filter, page) =>
       (await store.findRuns(filter, page)).map((run) => ({ ...run, missed: null })),
   })),
@@ -103,14 +103,14 @@ const pages = [
   broken(9, "schedules are ordered without case", (store) => ({
     async findSchedules(filter, { after, limit }) {
       const low = (text: string) => text.toLowerCase()
-      // The case of letters decides only among ids that differ in nothing else.
+      // Case decides only between ids that are otherwise equal.
       const key = (id: string) => `${low(id)} ${id}`
       const all = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 1_000 })
       const ordered = [...all].sort((a, b) => (key(a.id) < key(b.id) ? -1 : 1))
       return ordered.filter(({ id }) => after === null || key(id) > key(after.id)).slice(0, limit)
     },
   })),
-  broken(9, "runs of one instant come by id ascending", (store) => ({
+  broken(9, "runs of one instant are ordered by id, ascending", (store) => ({
     async findRuns(filter, page) {
       const { orderBy, after, limit } = page
       if (orderBy === "id") return store.findRuns(filter, page)
@@ -148,7 +148,7 @@ const pages = [
     findRuns: (filter, page) =>
       store.findRuns(filter, { ...page, after: page.after && { ...page.after, id: "\uffff" } }),
   })),
-  broken(9, "runs come oldest first", (store) => ({
+  broken(9, "runs are ordered oldest first", (store) => ({
     findRuns: async (filter, page) => [...(await store.findRuns(filter, page))].reverse(),
   })),
   broken(9, "runs are always ordered by their creation", (store) => ({
@@ -185,8 +185,8 @@ const filters = [
   })),
   broken(9, "a filter for schedules is compared without case, accents and trailing spaces", (store) => ({
     async findSchedules({ owner, task, tag, ...filter }, page) {
-      const isLike = (wanted: string | undefined, there: string | null) =>
-        wanted === undefined || (there !== null && folded(there) === folded(wanted))
+      const isLike = (wanted: string | undefined, existing: string | null) =>
+        wanted === undefined || (existing !== null && folded(existing) === folded(wanted))
       const all = await store.findSchedules(filter, { ...page, limit: 1_000 })
       const found = all.filter(
         (schedule) =>
@@ -202,13 +202,13 @@ const filters = [
       async findRuns(filter, page) {
         const { [part]: wanted, ...rest } = filter
         const all = await store.findRuns(rest, { ...page, limit: 1_000 })
-        const isLike = (there: string | null) =>
-          wanted === undefined || (there !== null && folded(there) === folded(wanted))
+        const isLike = (existing: string | null) =>
+          wanted === undefined || (existing !== null && folded(existing) === folded(wanted))
         return all.filter((run) => isLike(run[part])).slice(0, page.limit)
       },
     })),
   ),
-  broken(9, "a page ends when it has as many runs as were counted a moment before", (store) => ({
+  broken(9, "a page is limited to the number of runs that were counted before it was read", (store) => ({
     async findRuns(filter, page) {
       const { runs: counts } = await store.count({ runs: filter, limit: 1_000 })
       await roundTrip()
@@ -217,20 +217,20 @@ const filters = [
       return store.findRuns(filter, isCounted ? { ...page, limit } : page)
     },
   })),
-  broken(9, "the beginning of an id is compared without case", (store) => ({
+  broken(9, "a run's `idPrefix` is compared without case", (store) => ({
     async findRuns({ idPrefix, ...filter }, page) {
       const all = await store.findRuns(filter, { ...page, limit: 1_000 })
       const begins = (id: string) => id.toLowerCase().startsWith((idPrefix ?? "").toLowerCase())
       return all.filter(({ id }) => begins(id)).slice(0, page.limit)
     },
   })),
-  broken(9, "the beginning of an id is looked for anywhere in it", (store) => ({
+  broken(9, "a run's `idPrefix` may be anywhere in the id", (store) => ({
     async findRuns({ idPrefix, ...filter }, page) {
       const all = await store.findRuns(filter, { ...page, limit: 1_000 })
       return all.filter(({ id }) => id.includes(idPrefix ?? "")).slice(0, page.limit)
     },
   })),
-  broken(9, "a worker has the runs that it held before", (store) => {
+  broken(9, "a filter by worker matches the runs that it held before", (store) => {
     const held = new Map<string, string>()
     return {
       async claim(request) {
@@ -264,9 +264,9 @@ const filters = [
 ]
 
 function withoutEmpty<T extends object>(filter: T): T {
-  const said = Object.entries(filter).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-  return Object.fromEntries(said) as T
+  const sent = Object.entries(filter).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+  return Object.fromEntries(sent) as T
 }
 
-/** Pages with gaps and repeats, and filters that let through too much or too little. */
+/** Pages with gaps and repeats, and filters that match too much or too little. */
 export const BROKEN_PAGES = [...summaries, ...bounds, ...pages, ...filters]

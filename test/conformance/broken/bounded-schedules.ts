@@ -3,7 +3,7 @@ import { OVERDUE_AFTER_MS, type ScheduleState, scheduleStateOf } from "../../../
 import { isWantedSchedule, pageOfSchedules } from "../../../src/stores/kit/schedule-pages.ts"
 import { type Bug, broken } from "./breaking.ts"
 
-/** Finds among all schedules, in its own way. */
+/** Replaces the whole search for schedules. */
 function finding(find: (all: readonly Schedule[], about: About) => readonly Schedule[]): Bug {
   return (store) => ({
     async findSchedules(filter, page) {
@@ -23,8 +23,8 @@ function everySchedule(store: Store): Promise<readonly Schedule[]> {
   return store.findSchedules({}, { orderBy: "id", after: null, limit: 1_000 })
 }
 
-/** As a sound store would, but for the states, which are told in this way. */
-function telling(stateOf: (schedule: Schedule, now: number) => ScheduleState): Bug {
+/** Like a sound store, but with another function for the states. */
+function withStates(stateOf: (schedule: Schedule, now: number) => ScheduleState): Bug {
   return finding((all, { filter: { states, ...filter }, page, now }) =>
     pageOfSchedules(
       all.filter(
@@ -36,8 +36,8 @@ function telling(stateOf: (schedule: Schedule, now: number) => ScheduleState): B
   )
 }
 
-/** As a sound store would, but for the text, which is looked for in this way. */
-function lookingFor(isIn: (schedule: Schedule, text: string) => boolean): Bug {
+/** Like a sound store, but with another search for the text. */
+function searching(isIn: (schedule: Schedule, text: string) => boolean): Bug {
   return finding((all, { filter: { text, ...filter }, page, now }) =>
     pageOfSchedules(
       all.filter(
@@ -48,7 +48,7 @@ function lookingFor(isIn: (schedule: Schedule, text: string) => boolean): Bug {
   )
 }
 
-/** A sound filter; the order is another one, in which a page begins behind its place. */
+/** Like a sound store, but with another order. */
 function ordering(keyOf: (schedule: Schedule, orderBy: SchedulePage["orderBy"]) => number): Bug {
   return finding((all, { filter, page, now }) => {
     if (page.orderBy === "id")
@@ -70,54 +70,54 @@ const instantOf = (schedule: Schedule, orderBy: SchedulePage["orderBy"]) =>
   orderBy === "nextRunAt" ? schedule.nextRunAt : schedule.lastRunAt
 
 export const BROKEN_BOUNDED_SCHEDULES = [
-  broken(9, "states are not looked at", (store) => ({
+  broken(9, "states are no filter", (store) => ({
     findSchedules: ({ states: _, ...filter }, page) => store.findSchedules(filter, page),
   })),
-  broken(9, "no state at all is every state", (store) => ({
+  broken(9, "an empty list of states matches every state", (store) => ({
     findSchedules: ({ states, ...filter }, page) =>
       store.findSchedules(states?.length ? { ...filter, states } : filter, page),
   })),
   broken(
     9,
-    "a paused schedule that failed is failing",
-    telling((schedule, now) =>
+    "a paused schedule that failed counts as failing",
+    withStates((schedule, now) =>
       schedule.failuresInARow > 0 && schedule.paused !== null ? "failing" : scheduleStateOf(schedule, now),
     ),
   ),
   broken(
     9,
-    "a disabled schedule that is paused, too, is paused",
-    telling((schedule, now) => scheduleStateOf({ ...schedule, enabled: true }, now)),
+    "a disabled and paused schedule counts as paused",
+    withStates((schedule, now) => scheduleStateOf({ ...schedule, enabled: true }, now)),
   ),
   broken(
     9,
-    "a schedule that can't be planned is only disabled",
-    telling((schedule, now) => scheduleStateOf({ ...schedule, lastError: null }, now)),
+    "a schedule that can't be planned counts as disabled",
+    withStates((schedule, now) => scheduleStateOf({ ...schedule, lastError: null }, now)),
   ),
   broken(
     9,
-    "a finished schedule is only disabled",
-    telling((schedule, now) => scheduleStateOf({ ...schedule, finishedAt: null }, now)),
+    "a finished schedule counts as disabled",
+    withStates((schedule, now) => scheduleStateOf({ ...schedule, finishedAt: null }, now)),
   ),
   broken(
     9,
     "a schedule is overdue as soon as it is due",
-    telling((schedule, now) => scheduleStateOf(schedule, now + OVERDUE_AFTER_MS)),
+    withStates((schedule, now) => scheduleStateOf(schedule, now + OVERDUE_AFTER_MS)),
   ),
   broken(
     9,
     "a schedule is overdue by another clock",
-    telling((schedule, now) => scheduleStateOf(schedule, now - 10_000)),
+    withStates((schedule, now) => scheduleStateOf(schedule, now - 10_000)),
   ),
   broken(
     9,
-    "a schedule that never ran is all right",
-    telling((schedule, now) => scheduleStateOf({ ...schedule, lastRunAt: schedule.lastRunAt ?? 0 }, now)),
+    "a schedule that never ran counts as ok",
+    withStates((schedule, now) => scheduleStateOf({ ...schedule, lastRunAt: schedule.lastRunAt ?? 0 }, now)),
   ),
   broken(
     9,
-    "a text is a pattern",
-    lookingFor((schedule, text) => {
+    "a text is a LIKE pattern",
+    searching((schedule, text) => {
       const pattern = lower(text).replace(/[\\"]/g, "\\$&").replaceAll("%", ".*").replaceAll("_", ".")
       return textsOf(schedule).some((part) => new RegExp(pattern, "i").test(lower(part)))
     }),
@@ -125,7 +125,7 @@ export const BROKEN_BOUNDED_SCHEDULES = [
   broken(
     9,
     "a text is a regular expression",
-    lookingFor((schedule, text) =>
+    searching((schedule, text) =>
       textsOf(schedule).some((part) => {
         try {
           return new RegExp(text, "i").test(part)
@@ -137,29 +137,29 @@ export const BROKEN_BOUNDED_SCHEDULES = [
   ),
   broken(
     9,
-    "a text is found in its own case only",
-    lookingFor((schedule, text) => textsOf(schedule).some((part) => part.includes(text))),
+    "a text is compared with case",
+    searching((schedule, text) => textsOf(schedule).some((part) => part.includes(text))),
   ),
   broken(
     9,
-    "letters that aren't ASCII have no case either",
-    lookingFor((schedule, text) => textsOf(schedule).some((part) => lower(part).includes(lower(text)))),
+    "letters outside ASCII are compared without case",
+    searching((schedule, text) => textsOf(schedule).some((part) => lower(part).includes(lower(text)))),
   ),
   ...(["id", "task", "description"] as const).map((left) =>
     broken(
       9,
-      `a text is not looked for in the ${left}`,
-      lookingFor((schedule, text) =>
+      `a text is not searched in the ${left}`,
+      searching((schedule, text) =>
         textsOf({ ...schedule, [left]: "" }).some((part) => lower(part).includes(lower(text))),
       ),
     ),
   ),
-  broken(9, "the beginning of an id is not looked at", (store) => ({
+  broken(9, "`idPrefix` is no filter for schedules", (store) => ({
     findSchedules: ({ idPrefix: _, ...filter }, page) => store.findSchedules(filter, page),
   })),
   broken(
     9,
-    "an id has the beginning anywhere",
+    "a schedule's `idPrefix` may be anywhere in the id",
     finding((all, { filter: { idPrefix, ...filter }, page, now }) =>
       pageOfSchedules(
         all.filter((each) => isWantedSchedule(each, filter, now) && each.id.includes(idPrefix ?? "")),
@@ -169,7 +169,7 @@ export const BROKEN_BOUNDED_SCHEDULES = [
   ),
   broken(
     9,
-    "the beginning of an id has no case",
+    "a schedule's `idPrefix` is compared without case",
     finding((all, { filter: { idPrefix, ...filter }, page, now }) =>
       pageOfSchedules(
         all.filter(
@@ -179,12 +179,12 @@ export const BROKEN_BOUNDED_SCHEDULES = [
       ),
     ),
   ),
-  broken(9, "every order is that of ids", (store) => ({
+  broken(9, "schedules are always ordered by id", (store) => ({
     findSchedules: (filter, page) => store.findSchedules(filter, { ...page, orderBy: "id" }),
   })),
   broken(
     9,
-    "whoever has no next or last run comes first",
+    "schedules without a next or last run come first",
     ordering((schedule, orderBy) => {
       const at = instantOf(schedule, orderBy)
       if (at === null) return Number.NEGATIVE_INFINITY
@@ -193,15 +193,15 @@ export const BROKEN_BOUNDED_SCHEDULES = [
   ),
   broken(
     9,
-    "whoever runs last comes first",
+    "the schedule with the latest next run comes first",
     ordering((schedule, orderBy) => -(instantOf(schedule, orderBy) ?? Number.NEGATIVE_INFINITY)),
   ),
   broken(
     9,
-    "whoever ran first comes first",
+    "the schedule with the oldest last run comes first",
     ordering((schedule, orderBy) => instantOf(schedule, orderBy) ?? Number.POSITIVE_INFINITY),
   ),
-  broken(9, "a page by an instant begins behind all of that instant", (store) => ({
+  broken(9, "a page ordered by an instant skips the other schedules of the cursor's instant", (store) => ({
     async findSchedules(filter, page) {
       const { after, orderBy } = page
       const found = await store.findSchedules(filter, page)
@@ -209,7 +209,7 @@ export const BROKEN_BOUNDED_SCHEDULES = [
       return found.filter((schedule) => instantOf(schedule, orderBy) !== after.at || after.at === null)
     },
   })),
-  broken(9, "a page by an instant leaves out those without it", (store) => ({
+  broken(9, "a page ordered by an instant leaves out schedules without it", (store) => ({
     async findSchedules(filter, page) {
       const found = await store.findSchedules(filter, page)
       return found.filter((each) => page.orderBy === "id" || instantOf(each, page.orderBy) !== null)

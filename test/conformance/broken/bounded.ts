@@ -11,7 +11,7 @@ const limits = [
   broken(9, "dueSchedules has no limit", (store) => ({
     dueSchedules: () => store.dueSchedules({ limit: 1_000 }),
   })),
-  broken(9, "dueSchedules returns one schedule only, for ever the same", (store) => ({
+  broken(9, "dueSchedules always returns the same single schedule", (store) => ({
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
       return { ...answer, due: answer.due.filter(({ schedule }) => schedule.id === "s0") }
@@ -20,16 +20,16 @@ const limits = [
   broken(9, "claim has no limit", (store) => ({
     claim: (request) => store.claim({ ...request, limit: 1_000 }),
   })),
-  broken(9, "claim gives one run more", (store) => ({
+  broken(9, "claim gives one run more than the limit", (store) => ({
     claim: (request) => store.claim({ ...request, limit: request.limit + 1 }),
   })),
   broken(9, "claim gives one run at a time", (store) => ({
     claim: (request) => store.claim({ ...request, limit: Math.min(1, request.limit) }),
   })),
-  broken(9, "claim gives a hundred at most, and doesn't say that there are more", (store) => ({
+  broken(9, "claim gives at most a hundred runs, and doesn't say that more are due", (store) => ({
     claim: (request) => store.claim({ ...request, limit: Math.min(100, request.limit) }),
   })),
-  broken(9, "claim says that there are more, for ever", (store) => ({
+  broken(9, "claim always says that more runs are due", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)
       return { ...answer, nextClaimableAt: answer.now }
@@ -41,8 +41,8 @@ const limits = [
       return { ...answer, runs: [...answer.runs].reverse() }
     },
   })),
-  broken(9, "low priorities go first", (store) => negated(store)),
-  broken(9, "the longest stored goes first, not the longest due", (store) => {
+  broken(9, "low priorities are given first", (store) => negated(store)),
+  broken(9, "the run that was stored first is given first, not the longest due", (store) => {
     const stored: string[] = []
     return {
       enqueue(runs) {
@@ -58,7 +58,7 @@ const limits = [
       },
     }
   }),
-  broken(9, "a run that was given back goes to the end of its queue", (store) => ({
+  broken(9, "a released run goes to the end of its queue", (store) => ({
     transition: (changes) =>
       store.transition(
         changes.map((change) => ({
@@ -67,14 +67,14 @@ const limits = [
         })),
       ),
   })),
-  broken(9, "a run whose attempt failed keeps its place", (store) => ({
+  broken(9, "a run whose attempt failed keeps its place in the queue", (store) => ({
     transition: (changes) => store.transition(changes.map((change) => ({ ...change, claimableInMs: null }))),
   })),
   ...BROKEN_LOG_PAGES,
   broken(9, "findWorkers has no limit", (store) => ({
     findWorkers: (page) => store.findWorkers({ ...page, limit: 1_000 }),
   })),
-  broken(9, "findWorkers begins anew with every page", (store) => ({
+  broken(9, "findWorkers starts again with every page", (store) => ({
     findWorkers: (page) => store.findWorkers({ ...page, afterId: null }),
   })),
   broken(9, "findWorkers returns the last id again", (store) => ({
@@ -112,12 +112,12 @@ const limits = [
       return pruned({ runs, workers })
     },
   })),
-  broken(9, "prune keeps those created last", (store) => keepingCreatedLast(store)),
-  broken(9, "prune keeps the newest of all schedules together", (store) => keepingTogether(store)),
-  broken(9, "prune keeps nothing", (store) => ({
+  broken(9, "prune keeps the runs that were created last", (store) => keepingCreatedLast(store)),
+  broken(9, "prune applies `keepPerSchedule` to all schedules together", (store) => keepingTogether(store)),
+  broken(9, "prune ignores `keepPerSchedule`", (store) => ({
     prune: (request) => store.prune({ ...request, keepPerSchedule: 0 }),
   })),
-  broken(9, "prune takes what its schedule hasn't settled yet", (store) => ({
+  broken(9, "prune deletes runs of occurrences after `coveredUntil`", (store) => ({
     async prune(request) {
       const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })
       for (const schedule of schedules)
@@ -125,13 +125,13 @@ const limits = [
       return store.prune(request)
     },
   })),
-  broken(9, "prune keeps the runs of all occurrences, settled or not", (store) => ({
+  broken(9, "prune keeps the runs of all occurrences", (store) => ({
     async prune(request) {
       const hasOccurrences = (await allRuns(store)).some((run) => (run.scheduledFor ?? 0) > 0)
       return hasOccurrences ? pruned() : store.prune(request)
     },
   })),
-  broken(9, "runs of no schedule are kept for ever", (store) => {
+  broken(9, "runs without a schedule are never pruned", (store) => {
     const loose = new Set<string>()
     return {
       async prune(request) {
@@ -140,7 +140,7 @@ const limits = [
       },
     }
   }),
-  broken(9, "those that are kept use up prune's limit", (store) => ({
+  broken(9, "runs that stay count towards prune's limit", (store) => ({
     async prune(request) {
       const kept = new Set((await allRuns(store)).map((run) => run.scheduleId)).size - 1
       return store.prune({
@@ -149,7 +149,7 @@ const limits = [
       })
     },
   })),
-  broken(9, "the log of a pruned run stays, and is another's with its id", (store) => {
+  broken(9, "the log of a pruned run stays for a later run with its id", (store) => {
     const logs = new Map<string, readonly StoredLogLine[]>()
     return {
       async readLogs(page) {
@@ -180,7 +180,7 @@ const limits = [
   }),
 ]
 
-/** Stored with the opposite priority, shown with its own. */
+/** Runs are stored with the negated priority, and shown with their own. */
 function negated(store: Store): Partial<Store> {
   return {
     enqueue: (runs) => store.enqueue(runs.map((run) => ({ ...run, priority: -run.priority + 0 }))),
@@ -192,17 +192,17 @@ function keepingTogether(store: Store): Partial<Store> {
   const gone = new Set<string>()
   return {
     async prune(request) {
-      const doomed = (await allRuns(store))
+      const prunable = (await allRuns(store))
         .filter((run) => run.scheduleId !== null)
         .slice(request.keepPerSchedule)
-      for (const run of doomed) gone.add(run.id)
-      return pruned({ runs: doomed.length, workers: 0 })
+      for (const run of prunable) gone.add(run.id)
+      return pruned({ runs: prunable.length, workers: 0 })
     },
     ...hiding(store, gone),
   }
 }
 
-/** Of one schedule; the others are none of its concern. */
+/** For one schedule only, which is enough for its case. */
 function keepingCreatedLast(store: Store): Partial<Store> {
   const gone = new Set<string>()
   return {

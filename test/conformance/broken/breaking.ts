@@ -2,19 +2,19 @@ import type { Instant, NewRun, Run, Schedule, Store, Worker } from "belfry/store
 import { summaryOf } from "../../../src/core/run-summary.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 
-/** A store with one bug of the kind that real stores ship, and the law it breaks. */
+/** A store with one bug, of a kind that real stores have, and the law that it breaks. */
 export interface BrokenStore {
   readonly law: number
   readonly bug: string
   create(clock: { now(): Instant }): Store
-  /** Another connection to the same data; without it, the store is its own peer. */
+  /** Another connection to the same data. Default: the store is its own peer. */
   connect?(store: Store): Store
 }
 
-/** What is wrong with it, over a sound memory store. */
+/** The broken operations, made from a sound memory store. */
 export type Bug = (store: Store, clock: Skewed) => Partial<Store>
 
-/** The store's clock, and how wrong it is at the moment. */
+/** The store's clock, and how wrong it currently is. */
 export interface Skewed {
   skewMs: number
   now(): Instant
@@ -32,7 +32,7 @@ export function broken(law: number, bug: string, breakIt: Bug): BrokenStore {
   }
 }
 
-/** A bug that a lock within the process hides: each connection has a lock of its own, around everything it does. */
+/** A bug that a lock inside the process hides. Each connection has a lock of its own around every operation. */
 export function brokenApart(
   law: number,
   bug: string,
@@ -66,7 +66,7 @@ function locked(store: Store): Store {
   return Object.fromEntries(operations) as Store
 }
 
-/** Runs are changed wherever they are read. */
+/** Changes runs in every operation that reads them. */
 export function reading(
   store: Store,
   change: (run: Run) => Run,
@@ -86,7 +86,7 @@ export function reading(
   }
 }
 
-/** These runs are no longer shown. */
+/** Hides these runs from reads. */
 export function hiding(store: Store, gone: ReadonlySet<string>): Pick<Store, "findRuns" | "readRuns"> {
   const isShown = ({ id }: { readonly id: string }) => !gone.has(id)
   return {
@@ -95,7 +95,7 @@ export function hiding(store: Store, gone: ReadonlySet<string>): Pick<Store, "fi
   }
 }
 
-/** Runs are changed wherever they are created. */
+/** Changes runs in every operation that creates them. */
 export function writing(store: Store, change: (run: NewRun) => NewRun): Pick<Store, "enqueue" | "fire"> {
   return {
     enqueue: (runs) => store.enqueue(runs.map(change)),
@@ -103,7 +103,7 @@ export function writing(store: Store, change: (run: NewRun) => NewRun): Pick<Sto
   }
 }
 
-/** Records are kept as this makes them: runs, schedules, both ways of creating. */
+/** Changes runs and schedules in every operation that creates them. */
 export function keeping(store: Store, change: <T>(record: T) => T): Partial<Store> {
   return {
     ...writing(store, change),
@@ -111,7 +111,7 @@ export function keeping(store: Store, change: <T>(record: T) => T): Partial<Stor
   }
 }
 
-/** Runs are stored without some fields, so that the memory store can't keep the law, and shown with them. */
+/** Stores runs with other fields, so that the memory store can't keep the law, and shows them with their own. */
 export function disguising(
   store: Store,
   disguise: (run: NewRun) => Partial<NewRun>,
@@ -150,17 +150,17 @@ export function allWorkers(store: Store): Promise<readonly Worker[]> {
   return store.findWorkers({ afterId: null, limit: 1_000 })
 }
 
-/** As collations fold it: without case, accents and trailing spaces. */
+/** Like some collations: without case, accents and trailing spaces. */
 export function folded(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trimEnd()
 }
 
-/** What a round trip between a check and a write gives to others. */
+/** A round trip between a check and a write, in which other callers can act. */
 export function roundTrip(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Every text in a record, wherever it lies. */
+/** Changes every text in a record, at any depth. */
 export function textsOf<T>(record: T, change: (text: string) => unknown): T {
   if (typeof record === "string") return change(record) as T
   if (Array.isArray(record)) return record.map((item) => textsOf(item, change)) as T
@@ -168,14 +168,14 @@ export function textsOf<T>(record: T, change: (text: string) => unknown): T {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, textsOf(value, change)])) as T
 }
 
-/** One call's elements, each by itself. */
+/** Handles the elements of a call one by one. */
 export async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> {
   const answers: R[] = []
   for (const item of items) answers.push(await act(item))
   return answers
 }
 
-/** Schedules are shown otherwise than they are. */
+/** Changes schedules when they are read. */
 export function showing(
   store: Store,
   change: (schedule: Schedule) => Schedule,

@@ -3,8 +3,8 @@ import { broken } from "./breaking.ts"
 
 type CountsOf = keyof Counts
 
-/** Another answer for runs, or for schedules. */
-function otherwise(
+/** Changes the counts of runs, or of schedules. */
+function changed(
   of: CountsOf,
   change: (counts: Record<string, number>, store: Store) => Record<string, number>,
 ): (store: Store) => Partial<Store> {
@@ -18,27 +18,27 @@ function otherwise(
 
 const EACH: readonly CountsOf[] = ["runs", "schedules"]
 
-/** Counts of too many, of too few, or of something else. */
+/** Counts that are too high, too low, or of other records. */
 export const BROKEN_COUNTS = [
   ...EACH.map((of) =>
-    broken(9, `a count of ${of} knows no filter`, (store) => ({
+    broken(9, `a count of ${of} ignores the filter`, (store) => ({
       count: (request) => store.count(request[of] === undefined ? request : { ...request, [of]: {} }),
     })),
   ),
   ...EACH.map((of) =>
-    broken(9, `${of} are counted though nobody asked`, (store) => ({
+    broken(9, `${of} are counted without a filter for ${of}`, (store) => ({
       count: (request) => store.count({ [of]: {}, ...request }),
     })),
   ),
   ...EACH.map((of) =>
     broken(
       9,
-      `a count of ${of} leaves out states that none is in`,
-      otherwise(of, (counts) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))),
+      `a count of ${of} leaves out states with a count of 0`,
+      changed(of, (counts) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))),
     ),
   ),
   ...EACH.map((of) =>
-    broken(9, `a count of ${of} knows no limit`, (store) => ({
+    broken(9, `a count of ${of} ignores the limit`, (store) => ({
       count: (request) => store.count({ ...request, limit: 1_000 }),
     })),
   ),
@@ -56,7 +56,7 @@ export const BROKEN_COUNTS = [
       },
     })),
   ),
-  broken(9, "an empty list of states counts all", (store) => ({
+  broken(9, "an empty list of states counts all runs", (store) => ({
     count: ({ runs, ...request }) =>
       store.count({
         ...request,
@@ -66,12 +66,12 @@ export const BROKEN_COUNTS = [
   broken(
     9,
     "skips are not counted",
-    otherwise("runs", (counts) => ({ ...counts, skipped: 0 })),
+    changed("runs", (counts) => ({ ...counts, skipped: 0 })),
   ),
   broken(
     9,
     "paused schedules count as ok",
-    otherwise("schedules", ({ paused = 0, ok = 0, ...counts }) => ({
+    changed("schedules", ({ paused = 0, ok = 0, ...counts }) => ({
       ...counts,
       paused: 0,
       ok: ok + paused,

@@ -22,7 +22,7 @@ export const BROKEN_DOCUMENTS = [
       ),
     })),
   ),
-  broken(1, "a document is deleted by the next write only", (store) => ({
+  broken(1, "a null value doesn't delete a document", (store) => ({
     async putDocument(document, ifVersion, entry) {
       if (document.value !== null) return store.putDocument(document, ifVersion, entry)
       const stored = await storedOf(store, document)
@@ -31,7 +31,7 @@ export const BROKEN_DOCUMENTS = [
         : { outcome: "stale" }
     },
   })),
-  broken(1, "an empty document is none", (store) => ({
+  broken(1, "an empty document is not found", (store) => ({
     async findDocuments(...given) {
       const found = await store.findDocuments(...given)
       return found.filter(({ value }) => value !== "" && JSON.stringify(value) !== "{}")
@@ -39,12 +39,12 @@ export const BROKEN_DOCUMENTS = [
   })),
   broken(
     2,
-    "a document is dated by its caller",
+    "a document's `createdAt` is not the store's time",
     shown((document) => ({ ...document, createdAt: 0 })),
   ),
   broken(
     2,
-    "a document is made anew by each write",
+    "each write changes a document's `createdAt`",
     shown((document) => ({
       ...document,
       createdAt: document.updatedAt,
@@ -52,30 +52,30 @@ export const BROKEN_DOCUMENTS = [
   ),
   broken(
     2,
-    "a document never changes its date",
+    "a document's `updatedAt` never changes",
     shown((document) => ({
       ...document,
       updatedAt: document.createdAt,
     })),
   ),
-  broken(3, "the last to write a document wins", (store) => ({
+  broken(3, "the last write of a document always succeeds", (store) => ({
     async putDocument(document, _ifVersion, entry) {
       return store.putDocument(document, (await storedOf(store, document))?.version ?? null, entry)
     },
   })),
-  broken(3, "a document may be made over another", (store) => ({
+  broken(3, "a new document overwrites an existing one", (store) => ({
     async putDocument(document, ifVersion, entry) {
       const version = ifVersion ?? (await storedOf(store, document))?.version ?? null
       return store.putDocument(document, version, entry)
     },
   })),
-  broken(3, "a document is deleted whatever its version", (store) => ({
+  broken(3, "a document of any version is deleted", (store) => ({
     async putDocument(document, ifVersion, entry) {
       const version = document.value === null ? (await storedOf(store, document))?.version : ifVersion
       return store.putDocument(document, version ?? null, entry)
     },
   })),
-  broken(3, "versions of documents begin again", (store) => {
+  broken(3, "versions of documents start again", (store) => {
     const versions = new Map<number, number>()
     return {
       async putDocument(document, ifVersion, entry) {
@@ -94,7 +94,7 @@ export const BROKEN_DOCUMENTS = [
       },
     }
   }),
-  broken(3, "a document's version is read, and then it is written", (store) => ({
+  broken(3, "a document's version is checked, then the document is written", (store) => ({
     async putDocument(document, ifVersion, entry) {
       const stored = await storedOf(store, document)
       if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
@@ -103,16 +103,16 @@ export const BROKEN_DOCUMENTS = [
       return store.putDocument(document, now?.version ?? null, entry)
     },
   })),
-  broken(9, "documents know no limit", (store) => ({
+  broken(9, "findDocuments has no limit", (store) => ({
     findDocuments: (filter, page) => store.findDocuments(filter, { ...page, limit: 1_000 }),
   })),
-  broken(9, "a page of documents begins with the last of the page before", (store) => ({
+  broken(9, "a page of documents begins with the last document of the previous page", (store) => ({
     async findDocuments(filter, { afterId, limit }) {
       const all = await store.findDocuments(filter, { afterId: null, limit: 1_000 })
       return all.filter(({ id }) => afterId === null || id >= afterId).slice(0, limit)
     },
   })),
-  broken(9, "documents are in the order of their letters, whatever their case", (store) => ({
+  broken(9, "documents are ordered without case", (store) => ({
     async findDocuments(filter, { afterId, limit }) {
       const all = [...(await store.findDocuments(filter, { afterId: null, limit: 1_000 }))]
       all.sort((a, b) => (a.id.toLowerCase() < b.id.toLowerCase() ? -1 : 1))
@@ -120,7 +120,7 @@ export const BROKEN_DOCUMENTS = [
       return all.slice(from, from + limit)
     },
   })),
-  broken(9, "an empty list of ids is all documents", (store) => ({
+  broken(9, "an empty list of ids matches all documents", (store) => ({
     findDocuments: ({ kind, ids }, page) =>
       store.findDocuments({ kind, ...(ids === undefined || ids.length === 0 ? {} : { ids }) }, page),
   })),

@@ -3,22 +3,22 @@ import { broken, each, findRun, findSchedule, roundTrip } from "./breaking.ts"
 import { BROKEN_HEARTBEATS } from "./fenced-heartbeats.ts"
 
 const versions = [
-  broken(3, "a put takes whatever version is there", (store) => ({
+  broken(3, "a put replaces a schedule of any version", (store) => ({
     async putSchedule(schedule, ifVersion) {
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, ifVersion === null ? null : (there?.version ?? null))
+      const existing = await findSchedule(store, schedule.id)
+      return store.putSchedule(schedule, ifVersion === null ? null : (existing?.version ?? null))
     },
   })),
-  broken(3, "a put of a new schedule overwrites the one there", (store) => ({
+  broken(3, "a put of a new schedule overwrites an existing one", (store) => ({
     async putSchedule(schedule, ifVersion) {
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, ifVersion ?? there?.version ?? null)
+      const existing = await findSchedule(store, schedule.id)
+      return store.putSchedule(schedule, ifVersion ?? existing?.version ?? null)
     },
   })),
-  broken(3, "a put on a version creates what is not there", (store) => ({
+  broken(3, "a put with a version creates a schedule that isn't stored", (store) => ({
     async putSchedule(schedule, ifVersion) {
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, there === undefined ? null : ifVersion)
+      const existing = await findSchedule(store, schedule.id)
+      return store.putSchedule(schedule, existing === undefined ? null : ifVersion)
     },
   })),
   broken(3, "the version is the caller's plus one", (store) => ({
@@ -27,7 +27,7 @@ const versions = [
       return answer.outcome === "done" ? { ...answer, version: schedule.version + 1 } : answer
     },
   })),
-  broken(3, "a fire leaves the version as it is", (store) => {
+  broken(3, "a fire doesn't change the version", (store) => {
     const put = new Map<string, number>()
     return {
       async putSchedule(schedule, ifVersion) {
@@ -42,21 +42,21 @@ const versions = [
         })),
     }
   }),
-  broken(3, "a delete takes whatever version is there", (store) => ({
+  broken(3, "a delete removes a schedule of any version", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
-        const there = plan.progress === null ? await findSchedule(store, plan.scheduleId) : undefined
-        return (await store.fire([{ ...plan, ifVersion: there?.version ?? plan.ifVersion }]))[0]!
+        const existing = plan.progress === null ? await findSchedule(store, plan.scheduleId) : undefined
+        return (await store.fire([{ ...plan, ifVersion: existing?.version ?? plan.ifVersion }]))[0]!
       }),
   })),
-  broken(3, "versions begin anew when a schedule is made again", restartingVersions),
+  broken(3, "versions start again when a schedule is created again", restartingVersions),
   broken(3, "a put checks the version, then writes", (store) => ({
     async putSchedule(schedule, ifVersion) {
       const checked = await findSchedule(store, schedule.id)
       if ((checked?.version ?? null) !== ifVersion) return { outcome: "stale" }
       await roundTrip()
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, there?.version ?? null)
+      const existing = await findSchedule(store, schedule.id)
+      return store.putSchedule(schedule, existing?.version ?? null)
     },
   })),
   broken(3, "a delete checks the version, then writes", (store) => ({
@@ -77,9 +77,9 @@ function restartingVersions(store: Store): Partial<Store> {
   const real = (id: string, version: number) =>
     shown.get(id)?.version === version ? shown.get(id)!.real : -1
   const risen = async (id: string) => {
-    const there = await findSchedule(store, id)
-    if (there === undefined) shown.delete(id)
-    else shown.set(id, { real: there.version, version: (shown.get(id)?.version ?? 0) + 1 })
+    const existing = await findSchedule(store, id)
+    if (existing === undefined) shown.delete(id)
+    else shown.set(id, { real: existing.version, version: (shown.get(id)?.version ?? 0) + 1 })
     return shown.get(id)?.version ?? 0
   }
   const show = (schedule: Schedule) => ({ ...schedule, version: shown.get(schedule.id)!.version })
@@ -123,13 +123,13 @@ const steps = [
         return (await store.transition([{ ...change, ifState: run?.state ?? "pending" }]))[0]!
       }),
   })),
-  broken(3, "a stale answer doesn't say where the run is", (store) => ({
+  broken(3, "a stale answer lacks the run's state and attempt", (store) => ({
     transition: async (changes) =>
       (await store.transition(changes)).map((answer) =>
         answer.outcome === "stale" ? { outcome: "stale", state: null, attempt: 0 } : answer,
       ),
   })),
-  broken(3, "a change of a run that is not stored is done", (store) => ({
+  broken(3, "a change to a run that isn't stored is answered as done", (store) => ({
     transition: async (changes) =>
       (await store.transition(changes)).map((answer) =>
         answer.outcome === "stale" && answer.state === null ? { outcome: "done" } : answer,
@@ -144,7 +144,7 @@ const steps = [
         return (await store.transition([change]))[0]!
       }),
   })),
-  broken(3, "the fence is checked for the whole call, then all is written", (store) => ({
+  broken(3, "states and attempts are checked for the whole call, then all changes are written", (store) => ({
     async transition(changes) {
       const runs = await Promise.all(changes.map((change) => findRun(store, change.runId)))
       const stands = changes.map(

@@ -2,16 +2,16 @@ import type { Hint } from "belfry/store"
 import { broken, roundTrip } from "./breaking.ts"
 
 export const BROKEN_HINTS = [
-  broken(11, "a hint is whatever the channel carries", (store) => ({
+  broken(11, "a hint is the raw message of the channel", (store) => ({
     listen: (onHint) => store.listen((hint) => onHint(`belfry:${hint}` as Hint)),
   })),
-  broken(11, "nobody can stop listening", (store) => ({
+  broken(11, "a listener can't stop listening", (store) => ({
     async listen(onHint) {
       await store.listen(onHint)
       return async () => undefined
     },
   })),
-  broken(11, "one who stops listening stops all", (store) => {
+  broken(11, "stopping one listener stops all", (store) => {
     const stops: (() => Promise<void>)[] = []
     return {
       async listen(onHint) {
@@ -22,7 +22,7 @@ export const BROKEN_HINTS = [
       },
     }
   }),
-  broken(11, "listeners are told apart by their callback", (store) => {
+  broken(11, "two listeners with the same callback count as one", (store) => {
     const stops = new Map<unknown, () => Promise<void>>()
     return {
       async listen(onHint) {
@@ -49,22 +49,22 @@ export const BROKEN_HINTS = [
       },
     }
   }),
-  broken(11, "a listener's exception ends the round", (store) => {
+  broken(11, "a listener's exception keeps the hint from later listeners", (store) => {
     const listeners = new Set<(hint: Hint) => void>()
-    const tell = (hint: Hint) => {
+    const send = (hint: Hint) => {
       for (const listener of listeners) listener(hint)
     }
     return {
       async listen(onHint) {
-        // One listener at the store for all, as one connection would be.
-        if (listeners.size === 0) await store.listen(tell)
+        // One listener at the store for all callbacks, like one connection for all.
+        if (listeners.size === 0) await store.listen(send)
         const listener = (hint: Hint) => onHint(hint)
         listeners.add(listener)
         return async () => void listeners.delete(listener)
       },
     }
   }),
-  broken(11, "closing is a hint", (store) => {
+  broken(11, "closing sends a hint", (store) => {
     const listeners: ((hint: Hint) => void)[] = []
     return {
       listen(onHint) {
@@ -79,7 +79,7 @@ export const BROKEN_HINTS = [
       },
     }
   }),
-  broken(11, "a run is stored only if somebody listens", (store) => {
+  broken(11, "a run is stored only if there is a listener", (store) => {
     let isHeard = false
     return {
       listen(onHint) {

@@ -9,8 +9,8 @@ function shown(change: (entry: JournalEntry) => JournalEntry): (store: Store) =>
   return (store) => ({ readJournal: async (...given) => (await store.readJournal(...given)).map(change) })
 }
 
-/** Writes entries by themselves, whatever became of what they came with. */
-function beside(
+/** Writes entries separately, even if their schedule, document or plan is stale. */
+function separately(
   names: readonly ("putSchedule" | "putDocument" | "fire")[],
 ): (store: Store) => Partial<Store> {
   return (store) => {
@@ -35,18 +35,18 @@ function beside(
   }
 }
 
-const dropped = (name: string, change: (store: Store) => Partial<Store>) =>
-  broken(1, `${name} leaves out its entry`, change)
+const withoutEntry = (name: string, change: (store: Store) => Partial<Store>) =>
+  broken(1, `the journal entry of ${name} isn't stored`, change)
 
 export const BROKEN_JOURNAL = [
   broken(
     1,
-    "the journal keeps no values",
+    "the journal doesn't store values",
     shown((entry) => ({ ...entry, before: null, after: null })),
   ),
   broken(
     1,
-    "empty texts in the journal are none",
+    "empty texts in the journal are stored as null",
     shown((entry) => ({
       ...entry,
       by: entry.by === "" ? null : entry.by,
@@ -55,27 +55,27 @@ export const BROKEN_JOURNAL = [
   ),
   broken(
     1,
-    "the journal keeps what it is about up to the first colon",
+    "the journal cuts `subjectId` at its first colon",
     shown((entry) => ({
       ...entry,
       subjectId: entry.subjectId.split(":")[0]!,
     })),
   ),
-  broken(1, "an entry is kept though its schedule is stale", beside(["putSchedule"])),
-  broken(1, "an entry is kept though its document is stale", beside(["putDocument"])),
-  broken(1, "an entry is kept though its plan didn't happen", beside(["fire"])),
-  dropped("a schedule", (store) => ({
+  broken(1, "the journal entry of a stale schedule is stored", separately(["putSchedule"])),
+  broken(1, "the journal entry of a stale document is stored", separately(["putDocument"])),
+  broken(1, "the journal entry of a stale or held plan is stored", separately(["fire"])),
+  withoutEntry("a schedule", (store) => ({
     putSchedule: (schedule, ifVersion) => store.putSchedule(schedule, ifVersion),
   })),
-  dropped("a new schedule", (store) => ({
+  withoutEntry("a new schedule", (store) => ({
     putSchedule: (schedule, ifVersion, entry) =>
       store.putSchedule(schedule, ifVersion, ifVersion === null ? undefined : entry),
   })),
-  dropped("a document that is deleted", (store) => ({
+  withoutEntry("a deleted document", (store) => ({
     putDocument: (document, ifVersion, entry) =>
       store.putDocument(document, ifVersion, document.value === null ? undefined : entry),
   })),
-  dropped("a plan that deletes its schedule", (store) => ({
+  withoutEntry("a plan that deletes its schedule", (store) => ({
     fire: (plans) =>
       store.fire(
         plans.map(({ entry, ...plan }) =>
@@ -83,26 +83,26 @@ export const BROKEN_JOURNAL = [
         ),
       ),
   })),
-  broken(1, "of several plans the first alone has its entry", (store) => ({
+  broken(1, "only the first plan of a call stores its journal entry", (store) => ({
     fire: (plans) =>
       store.fire(
         plans.map(({ entry, ...plan }, index) => (index > 0 ? plan : { ...plan, ...(entry && { entry }) })),
       ),
   })),
-  broken(2, "entries are dated when they are read", (store) => ({
+  broken(2, "journal entries are dated when they are read", (store) => ({
     async readJournal(...given) {
       const now = await store.now()
       return (await store.readJournal(...given)).map((entry) => ({ ...entry, at: now }))
     },
   })),
-  broken(8, "an entry that is sent twice is there twice", (store) => {
+  broken(8, "a journal entry that is sent twice is stored twice", (store) => {
     let sent = 0
     return {
       appendJournal: (entries) =>
         store.appendJournal(entries.map((entry) => ({ ...entry, id: `${entry.id} ${++sent}` }))),
     }
   }),
-  broken(8, "an entry that is sent again is replaced", (store) => {
+  broken(8, "a journal entry that is sent again is replaced", (store) => {
     const newest = new Map<string, NewJournalEntry>()
     return {
       appendJournal(entries) {
@@ -114,13 +114,13 @@ export const BROKEN_JOURNAL = [
       },
     }
   }),
-  broken(9, "the journal knows no limit", (store) => ({
+  broken(9, "readJournal has no limit", (store) => ({
     readJournal: (filter, page) => store.readJournal(filter, { ...page, limit: 10_000 }),
   })),
-  broken(9, "the journal is always newest first", (store) => ({
+  broken(9, "readJournal is always newest first", (store) => ({
     readJournal: (filter, page) => store.readJournal(filter, { ...page, order: "newest" }),
   })),
-  broken(9, "a page of the journal leaves out what has the instant of the page before", (store) => ({
+  broken(9, "a page of the journal skips entries of the cursor's instant", (store) => ({
     async readJournal(filter, { after, ...page }) {
       const all = await store.readJournal(filter, { ...page, after: null, limit: 10_000 })
       const isBehind = ({ at }: JournalEntry) =>
@@ -128,7 +128,7 @@ export const BROKEN_JOURNAL = [
       return all.filter(isBehind).slice(0, page.limit)
     },
   })),
-  broken(9, "entries of one instant are in the order in which they came", (store) => {
+  broken(9, "journal entries of one instant are in the order of arrival", (store) => {
     const order: string[] = []
     return {
       appendJournal(entries) {
@@ -157,18 +157,18 @@ export const BROKEN_JOURNAL = [
       return (await store.readJournal({}, page)).filter(({ id }) => wanted.has(id))
     },
   })),
-  broken(9, "an empty list of actions is all of them", (store) => ({
+  broken(9, "an empty list of actions matches all entries", (store) => ({
     readJournal: ({ actions, ...filter }, page) =>
       store.readJournal(
         actions === undefined || actions.length === 0 ? filter : { ...filter, actions },
         page,
       ),
   })),
-  broken(9, "a range of the journal ends with its end", (store) => ({
+  broken(9, "a page of the journal includes its `until`", (store) => ({
     readJournal: (filter, { until, ...page }) =>
       store.readJournal(filter, until === undefined ? page : { ...page, until: until + 1 }),
   })),
-  broken(9, "a range of the journal begins after its beginning", (store) => ({
+  broken(9, "a page of the journal excludes its `from`", (store) => ({
     readJournal: (filter, { from, ...page }) =>
       store.readJournal(filter, from === undefined ? page : { ...page, from: from + 1 }),
   })),
@@ -186,15 +186,15 @@ export const BROKEN_JOURNAL = [
   broken(9, "the journal is never pruned", (store) => ({
     prune: (request) => store.prune({ ...request, journalOlderThanMs: 1e12 }),
   })),
-  broken(9, "the newest entries are pruned first", (store) => {
+  broken(9, "the newest journal entries are pruned first", (store) => {
     const gone = new Set<string>()
     return {
       async prune(request) {
         const oldest = (await store.now()) - request.journalOlderThanMs
         const old = (await allEntries(store)).filter(({ id, at }) => at < oldest && !gone.has(id))
-        const doomed = old.toReversed().slice(0, request.limit)
-        for (const { id } of doomed) gone.add(id)
-        return { ...(await store.prune({ ...request, journalOlderThanMs: 1e12 })), entries: doomed.length }
+        const prunable = old.toReversed().slice(0, request.limit)
+        for (const { id } of prunable) gone.add(id)
+        return { ...(await store.prune({ ...request, journalOlderThanMs: 1e12 })), entries: prunable.length }
       },
       async readJournal(...given) {
         return (await store.readJournal(...given)).filter(({ id }) => !gone.has(id))

@@ -3,7 +3,7 @@ import { broken, findRun } from "./breaking.ts"
 
 type Kept = StoredLogLine & { readonly runId: string }
 
-/** How a store of log lines goes wrong; what isn't said is sound. */
+/** How a log is broken. A member that isn't given is correct. */
 interface LogTable {
   /** Lines with the same identity are one line. */
   identity?(line: LogLine | Kept): string
@@ -15,7 +15,7 @@ interface LogTable {
 
 const PLACE = (line: LogLine | Kept) => `${line.runId} ${line.attempt} ${line.number}`
 
-/** A log of its own, beside the sound store's. */
+/** Replaces the log of a sound store. */
 function loggedBy(store: Store, table: LogTable): Partial<Store> {
   const { identity = PLACE, stays = "first" } = table
   const { order = (a: Kept, b: Kept) => a.attempt - b.attempt || a.number - b.number } = table
@@ -43,16 +43,16 @@ function loggedBy(store: Store, table: LogTable): Partial<Store> {
 }
 
 export const BROKEN_LOG_ORDER = [
-  broken(1, "log lines come as they arrived", (store) => loggedBy(store, { order: () => 0 })),
-  broken(1, "log lines come by number, then by attempt", (store) =>
+  broken(1, "log lines are in the order of arrival", (store) => loggedBy(store, { order: () => 0 })),
+  broken(1, "log lines are ordered by number, then by attempt", (store) =>
     loggedBy(store, { order: (a, b) => a.number - b.number || a.attempt - b.attempt }),
   ),
-  broken(1, "numbers of lines are compared as text", (store) =>
+  broken(1, "numbers of log lines are compared as text", (store) =>
     loggedBy(store, {
       order: (a, b) => a.attempt - b.attempt || (String(a.number) < String(b.number) ? -1 : 1),
     }),
   ),
-  broken(1, "attempts of lines are compared as text", (store) =>
+  broken(1, "attempts of log lines are compared as text", (store) =>
     loggedBy(store, {
       order: (a, b) =>
         a.attempt === b.attempt ? a.number - b.number : String(a.attempt) < String(b.attempt) ? -1 : 1,
@@ -61,18 +61,20 @@ export const BROKEN_LOG_ORDER = [
 ]
 
 export const BROKEN_LOG_IDENTITY = [
-  broken(8, "a line sent again is another line", (store) => loggedBy(store, { stays: "both" })),
-  broken(8, "a line sent again replaces the first", (store) => loggedBy(store, { stays: "last" })),
-  broken(8, "lines are told apart within their run only", (store) =>
+  broken(8, "a log line that is sent again is stored again", (store) => loggedBy(store, { stays: "both" })),
+  broken(8, "a log line that is sent again replaces the first", (store) =>
+    loggedBy(store, { stays: "last" }),
+  ),
+  broken(8, "log lines are identified by run and number only", (store) =>
     loggedBy(store, { identity: ({ runId, number }) => `${runId} ${number}` }),
   ),
-  broken(8, "lines are told apart by attempt and number only", (store) =>
+  broken(8, "log lines are identified by attempt and number only", (store) =>
     loggedBy(store, { identity: ({ attempt, number }) => `${attempt} ${number}` }),
   ),
-  broken(8, "lines that say the same are one line", (store) =>
+  broken(8, "log lines with the same message are stored once", (store) =>
     loggedBy(store, { identity: ({ runId, message }) => `${runId} ${message}` }),
   ),
-  broken(8, "one line that is there takes the others of its call with it", (store) => ({
+  broken(8, "one stored log line makes the store drop the others of its call", (store) => ({
     async appendLogs(lines) {
       for (const { runId, attempt, number } of lines) {
         const after = { attempt, number: number - 1 }
@@ -82,7 +84,7 @@ export const BROKEN_LOG_IDENTITY = [
       return store.appendLogs(lines)
     },
   })),
-  broken(8, "a line is taken for stored if a later one is", (store) => ({
+  broken(8, "a log line is dropped if a later one is stored", (store) => ({
     async appendLogs(lines) {
       const isNew = await Promise.all(
         lines.map(async ({ runId, attempt, number }) => {
@@ -93,7 +95,7 @@ export const BROKEN_LOG_IDENTITY = [
       return store.appendLogs(lines.filter((_, index) => isNew[index]))
     },
   })),
-  broken(8, "a line that is asked for at the same time is stored by each who asked", (store) => {
+  broken(8, "a log line that several callers send at once is stored by each of them", (store) => {
     let calls = 0
     const unsafe = loggedBy(store, { stays: "both" })
     const safe = loggedBy(store, {})
@@ -114,22 +116,22 @@ export const BROKEN_LOG_PAGES = [
   broken(9, "readLogs has no limit", (store) => ({
     readLogs: (page) => store.readLogs({ ...page, limit: 1_000 }),
   })),
-  broken(9, "readLogs includes the line it should come after", (store) => ({
+  broken(9, "readLogs includes the line of the cursor", (store) => ({
     readLogs: (page) =>
       store.readLogs({ ...page, after: page.after && { ...page.after, number: page.after.number - 1 } }),
   })),
-  broken(9, "readLogs asks for a higher attempt and a higher number", (store) =>
+  broken(9, "readLogs returns only lines with a higher attempt and a higher number", (store) =>
     loggedBy(store, { isAfter: (line, after) => line.attempt > after.attempt && line.number > after.number }),
   ),
-  broken(9, "readLogs goes on within the attempt only", (store) =>
+  broken(9, "readLogs ends with the attempt of the cursor", (store) =>
     loggedBy(store, {
       isAfter: (line, after) => line.attempt === after.attempt && line.number > after.number,
     }),
   ),
-  broken(9, "readLogs goes by the number alone", (store) =>
+  broken(9, "readLogs compares numbers alone", (store) =>
     loggedBy(store, { isAfter: (line, after) => line.number > after.number }),
   ),
-  broken(9, "readLogs takes the cursor for a count of lines", (store) => ({
+  broken(9, "readLogs needs the line of the cursor to be stored", (store) => ({
     async readLogs({ runId, after, limit }) {
       const lines = await store.readLogs({ runId, after: null, limit: 1_000 })
       const seen = lines.findIndex((line) => line.attempt === after?.attempt && line.number === after.number)

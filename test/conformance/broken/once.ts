@@ -10,7 +10,7 @@ import {
 import { allRuns, broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
 
 const firing = [
-  broken(4, "a fire doesn't look at the version", (store) => ({
+  broken(4, "a fire ignores the version", (store) => ({
     fire: (plans) => each(plans, (plan) => forceFire(store, plan)),
   })),
   broken(4, "a fire checks the version, then writes", (store) => ({
@@ -31,7 +31,7 @@ const firing = [
       )
     },
   })),
-  broken(4, "a fire and an enqueue overwrite the run there", overwriting),
+  broken(4, "a fire and an enqueue overwrite an existing run", overwriting),
   broken(4, "a fire names every run of its plan as created", (store) => ({
     async fire(plans) {
       const answers = await store.fire(plans)
@@ -40,7 +40,7 @@ const firing = [
       )
     },
   })),
-  broken(4, "a fire names only waiting runs as created", (store) => ({
+  broken(4, "a fire names only pending runs as created", (store) => ({
     async fire(plans) {
       const skips = new Set(
         plans.flatMap((plan) => plan.runs.filter((run) => run.state === "skipped")).map((run) => run.id),
@@ -65,13 +65,13 @@ const firing = [
         answer.outcome === "exists" ? { ...answer, outcome: "created" } : answer,
       ),
   })),
-  broken(4, "an enqueue asks for the id, then writes", (store) => ({
+  broken(4, "an enqueue reads the id, then writes", (store) => ({
     async enqueue(runs) {
-      const there = await Promise.all(runs.map((run) => findRun(store, run.id)))
+      const existing = await Promise.all(runs.map((run) => findRun(store, run.id)))
       await roundTrip()
       const answers = await store.enqueue(runs)
       return answers.map((answer, index) =>
-        there[index] === undefined && answer.outcome === "exists"
+        existing[index] === undefined && answer.outcome === "exists"
           ? { ...answer, outcome: "created" }
           : answer,
       )
@@ -80,8 +80,8 @@ const firing = [
 ]
 
 async function forceFire(store: Store, plan: FirePlan) {
-  const there = await findSchedule(store, plan.scheduleId)
-  return (await store.fire([{ ...plan, ifVersion: there?.version ?? -1 }]))[0]!
+  const existing = await findSchedule(store, plan.scheduleId)
+  return (await store.fire([{ ...plan, ifVersion: existing?.version ?? -1 }]))[0]!
 }
 
 /** `insert … on conflict do update`. */
@@ -108,16 +108,18 @@ function overwriting(store: Store): Partial<Store> {
 }
 
 const facts = [
-  broken(4, "unfinished runs come newest first", (store) => factsOf(store, (runs) => [...runs].reverse())),
-  broken(4, "unfinished runs come by id", (store) =>
+  broken(4, "unfinished runs are ordered newest first", (store) =>
+    factsOf(store, (runs) => [...runs].reverse()),
+  ),
+  broken(4, "unfinished runs are ordered by id", (store) =>
     factsOf(store, (runs) => [...runs].sort((a, b) => (a.id < b.id ? -1 : 1))),
   ),
-  broken(4, "unfinished runs come by when they last became due", (store) =>
+  broken(4, "unfinished runs are ordered by when they last became due", (store) =>
     factsOf(store, (runs) =>
       [...runs].sort((a, b) => a.claimableAt! - b.claimableAt! || (a.id < b.id ? 1 : -1)),
     ),
   ),
-  broken(4, "only waiting runs count as unfinished", (store) =>
+  broken(4, "only pending runs count as unfinished", (store) =>
     factsOf(store, (runs) => runs.filter((run) => run.state === "pending")),
   ),
   broken(4, "backfills count as the schedule's own", (store) => ({
@@ -145,24 +147,26 @@ const facts = [
       return { ...answer, due }
     },
   })),
-  broken(4, "every unfinished run is told", (store) => allUnfinished(store, (runs) => runs)),
-  broken(4, "of many unfinished runs the newest are told", (store) =>
+  broken(4, "the facts hold all unfinished runs", (store) => allUnfinished(store, (runs) => runs)),
+  broken(4, "the facts hold the newest of many unfinished runs", (store) =>
     allUnfinished(store, (runs) => runs.slice(-UNFINISHED_FACTS_MAX)),
   ),
-  broken(4, "of many unfinished runs the first by id are told", (store) =>
+  broken(4, "the facts hold the first of many unfinished runs by id", (store) =>
     allUnfinished(store, (runs) => {
       const first = [...runs].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, UNFINISHED_FACTS_MAX)
       return runs.filter((run) => first.includes(run))
     }),
   ),
-  broken(4, "ten unfinished runs are told", (store) => allUnfinished(store, (runs) => runs.slice(0, 10))),
+  broken(4, "the facts hold ten unfinished runs", (store) =>
+    allUnfinished(store, (runs) => runs.slice(0, 10)),
+  ),
   broken(4, "the last success is the first one", (store) =>
     successes(store, (runs) => runs.filter((run) => run.state === "succeeded").at(-1)),
   ),
   broken(4, "any completion is a success", (store) =>
     successes(store, (runs) => runs.find((run) => run.completedAt !== null)),
   ),
-  broken(4, "only the newest run is looked at for a success", (store) =>
+  broken(4, "the last success is read from the newest run only", (store) =>
     successes(store, (runs) => (runs[0]?.state === "succeeded" ? runs[0] : undefined)),
   ),
 ]
@@ -180,7 +184,7 @@ function factsOf(store: Store, change: (runs: readonly Run[]) => readonly Run[])
   }
 }
 
-/** `choose` among all of a schedule's unfinished runs, oldest first. */
+/** `choose` gets all of a schedule's unfinished runs, oldest first. */
 function allUnfinished(store: Store, choose: (runs: readonly Run[]) => readonly Run[]): Partial<Store> {
   return {
     async dueSchedules(request) {
@@ -195,7 +199,7 @@ function allUnfinished(store: Store, choose: (runs: readonly Run[]) => readonly 
   }
 }
 
-/** `last` chooses among a schedule's runs, newest first. */
+/** `last` gets a schedule's runs, newest first. */
 function successes(store: Store, last: (runs: readonly Run[]) => Run | undefined): Partial<Store> {
   return {
     async dueSchedules(request) {

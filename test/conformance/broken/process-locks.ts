@@ -2,41 +2,41 @@ import type { Claimed, Run, Store } from "belfry/store"
 import { allRuns, brokenApart, each, findRun, findSchedule, roundTrip } from "./breaking.ts"
 
 /**
- * Stores that read in one statement and write in another, and are kept from harm by a lock in their own process. Each is
- * sound while it has the database for itself, and wrong as soon as another process has a lock of its own.
+ * Stores that read in one statement and write in another, protected only by a lock in their own process. Each is correct while
+ * one process uses the database, and wrong as soon as another process, with its own lock, uses it too.
  */
 export const BROKEN_BY_PROCESS_LOCKS = [
-  brokenApart(3, "a put is made an atom by the process", (store) => ({
+  brokenApart(3, "a put is atomic within its process only", (store) => ({
     async putSchedule(schedule, ifVersion) {
       const checked = await findSchedule(store, schedule.id)
       if ((checked?.version ?? null) !== ifVersion) return { outcome: "stale" }
       await roundTrip()
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, there?.version ?? null)
+      const existing = await findSchedule(store, schedule.id)
+      return store.putSchedule(schedule, existing?.version ?? null)
     },
   })),
-  brokenApart(3, "a change is made an atom by the process", (store) => ({
+  brokenApart(3, "a change is atomic within its process only", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const checked = await findRun(store, change.runId)
         await roundTrip()
-        const there = await findRun(store, change.runId)
+        const existing = await findRun(store, change.runId)
         const stands = checked?.state === change.ifState && checked.attempt === change.ifAttempt
-        const fence = stands && there ? { ifState: there.state, ifAttempt: there.attempt } : {}
+        const fence = stands && existing ? { ifState: existing.state, ifAttempt: existing.attempt } : {}
         return (await store.transition([{ ...change, ...fence }]))[0]!
       }),
   })),
-  brokenApart(4, "a fire is made an atom by the process", (store) => ({
+  brokenApart(4, "a fire is atomic within its process only", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
         const checked = await findSchedule(store, plan.scheduleId)
         await roundTrip()
-        const there = await findSchedule(store, plan.scheduleId)
-        const ifVersion = checked?.version === plan.ifVersion ? (there?.version ?? -1) : plan.ifVersion
+        const existing = await findSchedule(store, plan.scheduleId)
+        const ifVersion = checked?.version === plan.ifVersion ? (existing?.version ?? -1) : plan.ifVersion
         return (await store.fire([{ ...plan, ifVersion }]))[0]!
       }),
   })),
-  brokenApart(4, "an id is asked for and taken under a lock of the process", (store) => ({
+  brokenApart(4, "an enqueue reads and takes an id under a lock of its process", (store) => ({
     enqueue: (runs) =>
       each(runs, async (run) => {
         const isFree = (await findRun(store, run.id)) === undefined
@@ -45,11 +45,11 @@ export const BROKEN_BY_PROCESS_LOCKS = [
         return isFree && answer!.outcome === "exists" ? { outcome: "created", runId: run.id } : answer!
       }),
   })),
-  brokenApart(5, "a claim is made an atom by the process", (store) => {
+  brokenApart(5, "a claim is atomic within its process only", (store) => {
     let underWay: Promise<Claimed> | null = null
     return {
       async claim(request) {
-        // Whoever reads before the other has written reads the same rows.
+        // A process that reads before the other has written reads the same rows.
         underWay ??= roundTrip().then(() => {
           underWay = null
           return store.claim(request)
@@ -59,7 +59,7 @@ export const BROKEN_BY_PROCESS_LOCKS = [
       },
     }
   }),
-  brokenApart(6, "a live key is asked for and taken under a lock of the process", (store) => ({
+  brokenApart(6, "an enqueue reads and takes a live key under a lock of its process", (store) => ({
     enqueue: (runs) =>
       each(runs, async (run) => {
         const isFree = !(await isHeld(store, run.liveKey))
@@ -68,7 +68,7 @@ export const BROKEN_BY_PROCESS_LOCKS = [
         return isFree && answer!.outcome === "held" ? { outcome: "created", runId: run.id } : answer!
       }),
   })),
-  brokenApart(6, "a revival asks for its live key under a lock of the process", (store) => ({
+  brokenApart(6, "a retry reads and takes its live key under a lock of its process", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const run = await findRun(store, change.runId)
@@ -78,7 +78,7 @@ export const BROKEN_BY_PROCESS_LOCKS = [
         return isFree && answer!.outcome === "held" ? { outcome: "done" } : answer!
       }),
   })),
-  brokenApart(7, "keys are counted under a lock of the process", (store) => {
+  brokenApart(7, "a claim counts keys under a lock of its process", (store) => {
     let claims = 0
     return {
       async claim(request) {
@@ -99,7 +99,7 @@ async function isHeld(store: Store, liveKey: string | null): Promise<boolean> {
   return liveKey !== null && runs.some((run) => run.liveKey === liveKey && run.claimableAt !== null)
 }
 
-/** What is due and was not given: it waits for its key. */
+/** Due runs that weren't given, because they wait for their key. */
 async function waitingFor(store: Store, { now }: Claimed): Promise<readonly Run[]> {
   return (await allRuns(store)).filter((run) => run.state === "pending" && run.claimableAt! <= now)
 }

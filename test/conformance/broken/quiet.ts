@@ -16,7 +16,7 @@ export const BROKEN_QUIET = [
       return answer
     },
   })),
-  broken(10, "deleting what is not there is an exception", (store) => ({
+  broken(10, "deleting a schedule that isn't stored is an exception", (store) => ({
     async fire(plans) {
       const answers = await store.fire(plans)
       const isStale = plans.some(
@@ -32,14 +32,14 @@ export const BROKEN_QUIET = [
       return store.enqueue(runs)
     },
   })),
-  broken(10, "a claim without tasks is one of all tasks", (store) => ({
+  broken(10, "a claim without tasks gives runs of all tasks", (store) => ({
     claim: (request) =>
       store.claim({
         ...request,
         tasks: request.tasks.length === 0 ? [{ name: "report", leaseMs: 1_000 }] : request.tasks,
       }),
   })),
-  broken(10, "a claim of nothing gives one run", (store) => ({
+  broken(10, "a claim with a limit of 0 gives one run", (store) => ({
     claim: (request) => store.claim({ ...request, limit: Math.max(1, request.limit) }),
   })),
   broken(10, "a log line without its run violates a foreign key", (store) => ({
@@ -50,13 +50,13 @@ export const BROKEN_QUIET = [
       return store.appendLogs(lines)
     },
   })),
-  broken(10, "one line without its run takes the others with it", (store) => ({
+  broken(10, "one log line without its run makes the store drop the others", (store) => ({
     async appendLogs(lines) {
       for (const { runId } of lines) if (!(await findRun(store, runId))) return
       return store.appendLogs(lines)
     },
   })),
-  broken(10, "lines of a run that is not stored wait for it", (store) => {
+  broken(10, "log lines of a run that isn't stored are kept until it is", (store) => {
     const waiting: LogLine[] = []
     return {
       async appendLogs(lines) {
@@ -74,7 +74,7 @@ export const BROKEN_QUIET = [
   broken(10, "claims at the same time can't be serialized", (store) => ({
     claim: unserializable(store.claim),
   })),
-  broken(10, "batches in another order lock each other out", (store) => ({
+  broken(10, "batches in different orders deadlock", (store) => ({
     transition: unserializable(store.transition),
   })),
   ...(["now", "open", "findRuns", "enqueue", "listen", "readLogs"] as const).map((operation) =>
@@ -89,7 +89,7 @@ export const BROKEN_QUIET = [
   ),
 ]
 
-/** What a database does under `serializable`, if nobody tries again. */
+/** What a database does at the isolation level `serializable`, if the store doesn't retry. */
 function unserializable<T extends Store["fire"] | Store["claim"] | Store["transition"]>(operation: T): T {
   let underWay = 0
   const guarded = async (argument: never) => {

@@ -4,10 +4,10 @@ import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 import { allWorkers, type BrokenStore, broken, each, findRun, findSchedule } from "./breaking.ts"
 import { BROKEN_LOG_IDENTITY } from "./logs.ts"
 
-/** `drop table if exists` at the head of the schema. */
+/** The schema begins with `drop table if exists`. */
 const wiping: BrokenStore = {
   law: 8,
-  bug: "opening begins with an empty database",
+  bug: "opening empties the database",
   create(clock) {
     let store = createMemoryStore(clock)
     return new Proxy(store, {
@@ -32,7 +32,7 @@ export const BROKEN_REPEATABLE = [
       return store.fire(plans)
     },
   })),
-  broken(8, "opening twice is a fault", (store) => {
+  broken(8, "opening twice throws", (store) => {
     let isOpen = false
     return {
       async open() {
@@ -42,7 +42,7 @@ export const BROKEN_REPEATABLE = [
       },
     }
   }),
-  broken(8, "closing twice is a fault", (store) => {
+  broken(8, "closing twice throws", (store) => {
     let isClosed = false
     return {
       async close() {
@@ -52,40 +52,40 @@ export const BROKEN_REPEATABLE = [
       },
     }
   }),
-  broken(8, "the same schedule put again is a new version", (store) => ({
+  broken(8, "putting the same schedule again makes a new version", (store) => ({
     async putSchedule(schedule, ifVersion) {
-      const there = await findSchedule(store, schedule.id)
-      const isSame = there?.description === schedule.description
-      return store.putSchedule(schedule, isSame ? there!.version : ifVersion)
+      const existing = await findSchedule(store, schedule.id)
+      const isSame = existing?.description === schedule.description
+      return store.putSchedule(schedule, isSame ? existing!.version : ifVersion)
     },
   })),
-  broken(8, "deleting what is not there is done", (store) => ({
+  broken(8, "deleting a schedule that isn't stored is answered as done", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
-        const there = await findSchedule(store, plan.scheduleId)
-        if (plan.progress === null && there === undefined) return { outcome: "done", created: [] }
+        const existing = await findSchedule(store, plan.scheduleId)
+        if (plan.progress === null && existing === undefined) return { outcome: "done", created: [] }
         return (await store.fire([plan]))[0]!
       }),
   })),
-  broken(8, "a plan fired again moves the version again", (store) => ({
+  broken(8, "a plan that is fired again makes a new version again", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
         const [answer] = await store.fire([plan])
-        const there = await findSchedule(store, plan.scheduleId)
-        const isThere = plan.runs.length > 0 && (await findRun(store, plan.runs[0]!.id))
-        if (answer!.outcome !== "stale" || there === undefined || !isThere) return answer!
-        return (await store.fire([{ ...plan, ifVersion: there.version }]))[0]!
+        const existing = await findSchedule(store, plan.scheduleId)
+        const isStored = plan.runs.length > 0 && (await findRun(store, plan.runs[0]!.id))
+        if (answer!.outcome !== "stale" || existing === undefined || !isStored) return answer!
+        return (await store.fire([{ ...plan, ifVersion: existing.version }]))[0]!
       }),
   })),
-  broken(8, "a run enqueued again waits its delay again", (store) => ({
+  broken(8, "a run that is enqueued again is delayed again", (store) => ({
     async enqueue(runs) {
       const answers = await store.enqueue(runs)
       for (const [index, { id, delayMs }] of runs.entries()) {
-        const there = await findRun(store, id)
-        if (answers[index]!.outcome !== "exists" || there?.state !== "pending") continue
-        const { state, attempt, failures, lost, message, details, error } = there
-        const unsaid = { outcome: null, progress: null, reason: null, by: null }
-        const rest = { ...unsaid, failures, lost, message, details, error }
+        const existing = await findRun(store, id)
+        if (answers[index]!.outcome !== "exists" || existing?.state !== "pending") continue
+        const { state, attempt, failures, lost, message, details, error } = existing
+        const unset = { outcome: null, progress: null, reason: null, by: null }
+        const rest = { ...unset, failures, lost, message, details, error }
         await store.transition([
           { runId: id, ifState: state, ifAttempt: attempt, state, claimableInMs: delayMs, ...rest },
         ])
@@ -93,12 +93,12 @@ export const BROKEN_REPEATABLE = [
       return answers
     },
   })),
-  broken(8, "a run enqueued again after it was cancelled waits again", (store) => ({
+  broken(8, "a cancelled run that is enqueued again becomes pending", (store) => ({
     async enqueue(runs) {
       const answers = await store.enqueue(runs)
       for (const [index, { id }] of runs.entries()) {
-        const there = await findRun(store, id)
-        if (answers[index]!.outcome !== "exists" || there?.state !== "cancelled") continue
+        const existing = await findRun(store, id)
+        if (answers[index]!.outcome !== "exists" || existing?.state !== "cancelled") continue
         const rest = {
           failures: 0,
           lost: 0,
@@ -111,8 +111,8 @@ export const BROKEN_REPEATABLE = [
         }
         const change = {
           runId: id,
-          ifState: there.state,
-          ifAttempt: there.attempt,
+          ifState: existing.state,
+          ifAttempt: existing.attempt,
           state: "pending" as const,
         }
         await store.transition([{ ...change, claimableInMs: 0, outcome: null, ...rest }])
@@ -131,14 +131,14 @@ export const BROKEN_REPEATABLE = [
         (await store.findWorkers(page)).flatMap((worker) => Array(beats).fill(worker)),
     }
   }),
-  broken(8, "a second goodbye is a fault", (store) => ({
+  broken(8, "a worker that leaves twice gets an exception", (store) => ({
     async heartbeat(beat) {
       const isKnown = (await allWorkers(store)).some(({ id }) => id === beat.worker.id)
       if (beat.isLeaving && !isKnown) throw new Error(`no worker ${beat.worker.id}`)
       return store.heartbeat(beat)
     },
   })),
-  broken(8, "a change that was made is made again", (store) => ({
+  broken(8, "a change that is sent again is made again", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const answer = (await store.transition([change]))[0]!
@@ -146,7 +146,7 @@ export const BROKEN_REPEATABLE = [
         return (await store.transition([{ ...change, ifState: answer.state! }]))[0]!
       }),
   })),
-  broken(8, "pruning counts what it was asked for", (store) => ({
+  broken(8, "pruning returns the limit as its count", (store) => ({
     async prune(request) {
       await store.prune(request)
       return pruned({ runs: request.limit, workers: 1 })

@@ -6,8 +6,8 @@ export const BROKEN_SERIAL = [
   broken(7, "concurrency keys are ignored", (store) =>
     disguising(store, () => ({ concurrencyKey: null, concurrencyLimit: null })),
   ),
-  broken(7, "the runs of one claim don't count, nor those of claims at the same time", countingFirst),
-  broken(7, "a key counts within its task", (store) =>
+  broken(7, "runs given by the same claim, or by claims at the same time, don't count", countingFirst),
+  broken(7, "a key counts runs of its own task only", (store) =>
     disguising(store, (run) => ({
       concurrencyKey: run.concurrencyKey && `${run.task}:${run.concurrencyKey}`,
     })),
@@ -15,15 +15,15 @@ export const BROKEN_SERIAL = [
   broken(7, "every limit is one", (store) =>
     disguising(store, (run) => ({ concurrencyLimit: run.concurrencyLimit === null ? null : 1 })),
   ),
-  broken(7, "every limit is one too high", (store) =>
+  broken(7, "every limit is too high by one", (store) =>
     disguising(store, (run) => ({
       concurrencyLimit: run.concurrencyLimit === null ? null : run.concurrencyLimit + 1,
     })),
   ),
-  broken(7, "no limit is a limit of one", (store) =>
+  broken(7, "a missing limit is a limit of one", (store) =>
     disguising(store, (run) => ({ concurrencyLimit: run.concurrencyLimit ?? 1 })),
   ),
-  broken(7, "no key is a key", (store) =>
+  broken(7, "runs without a key share one", (store) =>
     disguising(store, (run) => ({ concurrencyKey: run.concurrencyKey ?? "" })),
   ),
   broken(7, "runs without a limit don't count", (store) =>
@@ -34,7 +34,7 @@ export const BROKEN_SERIAL = [
   broken(7, "keys are compared without case and trailing spaces", (store) =>
     disguising(store, (run) => ({ concurrencyKey: run.concurrencyKey?.toLowerCase().trimEnd() ?? null })),
   ),
-  broken(7, "waiting runs hold their key", (store) => ({
+  broken(7, "pending runs hold their key", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)
       const waiting = (await allRuns(store)).filter((run) => run.state === "pending")
@@ -55,16 +55,16 @@ export const BROKEN_SERIAL = [
     },
   })),
   broken(7, "only the runs of one claim count", (store) => countingOnly(store, () => false)),
-  broken(7, "a worker counts its own runs only", (store) =>
+  broken(7, "only the worker's own runs count", (store) =>
     countingOnly(store, (run, request) => run.workerId === request.workerId),
   ),
-  broken(7, "a silent worker's run is put back first, and its key is free", (store) => ({
+  broken(7, "a silent worker's run is released first, and its key is free", (store) => ({
     async claim(request) {
       await putBackSilent(store)
       return store.claim(request)
     },
   })),
-  broken(7, "a silent worker's run is in its own way", (store) => ({
+  broken(7, "a silent worker's run is blocked by its own key", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)
       return {
@@ -74,18 +74,18 @@ export const BROKEN_SERIAL = [
     },
   })),
   broken(7, "only a success frees the key", onlySuccessFrees),
-  broken(7, "a claim looks at its limit of runs, then at their keys", (store) => ({
+  broken(7, "a claim applies its limit before it checks the keys", (store) => ({
     async claim(request) {
       const isStuck = await isHeadBlocked(store, request)
       return store.claim(isStuck ? { ...request, limit: 0 } : request)
     },
   })),
-  broken(7, "a limit is forgotten by a fire and an enqueue", (store) =>
+  broken(7, "a fire and an enqueue don't store the limit", (store) =>
     writing(store, (run) => ({ ...run, concurrencyLimit: null })),
   ),
 ]
 
-/** Counts what runs, makes a round trip, then claims by that count. */
+/** Counts the running runs, makes a round trip, then claims with that count. */
 function countingFirst(store: Store): Partial<Store> {
   const { shown, findRuns, ...rest } = disguising(store, () => ({ concurrencyKey: null }))
   return {
@@ -107,7 +107,7 @@ function countingFirst(store: Store): Partial<Store> {
   }
 }
 
-/** Looks at what it takes, and at some of what runs already. */
+/** Counts the runs that it gives, and only some of the running runs. */
 function countingOnly(store: Store, counts: (run: Run, request: ClaimRequest) => boolean): Partial<Store> {
   const { shown, ...rest } = disguising(store, () => ({ concurrencyKey: null }))
   return {
@@ -135,7 +135,7 @@ async function putBackSilent(store: Store): Promise<void> {
   await store.transition(silent.map((run) => ({ ...release(run, ""), outcome: "lost", lost: run.lost + 1 })))
 }
 
-/** A counter beside the runs, raised by a claim and lowered by a success. */
+/** A counter that a claim raises and only a success lowers. */
 function onlySuccessFrees(store: Store): Partial<Store> {
   const keys = new Map<string, string>()
   return {

@@ -10,38 +10,38 @@ import {
   roundTrip,
 } from "./breaking.ts"
 
-/** Which holders don't count, though they hold. */
-const blind: readonly BrokenStore[] = [
-  blindTo("a run that is running", (holder) => holder.state === "running"),
-  blindTo(
-    "a run that waits for its delay",
+/** Some holders of a live key are ignored. */
+const ignored: readonly BrokenStore[] = [
+  ignoring("a run that is running", (holder) => holder.state === "running"),
+  ignoring(
+    "a pending run with a delay",
     (holder, now) => holder.state === "pending" && holder.claimableAt! > now,
   ),
-  blindTo(
+  ignoring(
     "a run whose worker is silent",
     (holder, now) => holder.state === "running" && holder.claimableAt! <= now,
   ),
-  blindTo("a run that is to be tried again", (holder) => holder.state === "pending" && holder.attempt > 0),
-  blindTo(
-    "a run that was revived",
-    (holder) => holder.by === null && holder.attempt === 0 && holder.error === null,
+  ignoring(
+    "a run that waits for its next attempt",
+    (holder) => holder.state === "pending" && holder.attempt > 0,
   ),
+  ignoring("a retried run", (holder) => holder.by === null && holder.attempt === 0 && holder.error === null),
 ]
 
-function blindTo(whom: string, isOverlooked: (holder: Run, now: number) => boolean): BrokenStore {
-  return broken(6, `${whom} doesn't hold its live key`, (store) => ({
+function ignoring(description: string, isIgnored: (holder: Run, now: number) => boolean): BrokenStore {
+  return broken(6, `${description} doesn't hold its live key`, (store) => ({
     enqueue: (runs) =>
       each(runs, async (run) => {
         const [answer] = await store.enqueue([run])
         if (answer!.outcome !== "held") return answer!
         const holder = (await findRun(store, answer!.runId))!
-        if (!isOverlooked(holder, await store.now())) return answer!
+        if (!isIgnored(holder, await store.now())) return answer!
         return (await store.enqueue([{ ...run, liveKey: null }]))[0]!
       }),
   }))
 }
 
-/** Ends that don't free the key, as a key beside the run doesn't if it is forgotten on one path. */
+/** Ends that don't free the live key: a store that keeps keys apart from runs may forget to delete one. */
 const stuck: readonly BrokenStore[] = (["succeeded", "failed", "cancelled"] as const).map((state) =>
   broken(6, `a run that ${state} keeps its live key`, (store) => {
     const holderOf = async (run: NewRun) =>
@@ -71,7 +71,7 @@ const others = [
     const { fire, ...rest } = disguising(store, () => ({ liveKey: null }))
     return { fire: fire!, findRuns: rest.findRuns!, readRuns: rest.readRuns!, claim: rest.claim! }
   }),
-  broken(6, "the answer names the run that came too late", (store) => ({
+  broken(6, "the answer names the refused run, not the holder", (store) => ({
     async enqueue(runs) {
       const answers = await store.enqueue(runs)
       return answers.map((answer, index) => ({ ...answer, runId: runs[index]!.id }))
@@ -98,31 +98,31 @@ const others = [
         }),
     }
   }),
-  broken(6, "a run is held by itself", (store) => ({
+  broken(6, "a run's own live key makes its repeated creation held", (store) => ({
     enqueue: (runs) =>
       each(runs, async (run) => {
-        const there = await findRun(store, run.id)
-        const isHolder = there !== undefined && there.liveKey !== null && !isFinished(there.state)
+        const existing = await findRun(store, run.id)
+        const isHolder = existing !== undefined && existing.liveKey !== null && !isFinished(existing.state)
         if (isHolder) return { outcome: "held", runId: run.id } as const
         return (await store.enqueue([run]))[0]!
       }),
     fire: (plans) =>
       each(plans, async (plan) => {
         for (const run of plan.runs) {
-          const there = await findRun(store, run.id)
-          if (there !== undefined && there.liveKey !== null) return { outcome: "held" } as const
+          const existing = await findRun(store, run.id)
+          if (existing !== undefined && existing.liveKey !== null) return { outcome: "held" } as const
         }
         return (await store.fire([plan]))[0]!
       }),
   })),
-  broken(6, "an enqueue asks for the live key, then writes", askingFirst),
-  broken(6, "a revival doesn't look at the live key", (store) => ({
+  broken(6, "an enqueue reads the live key, then writes", checkingFirst),
+  broken(6, "a retry ignores the live key", (store) => ({
     transition: async (changes) =>
       (await store.transition(changes)).map((answer) =>
         answer.outcome === "held" ? { outcome: "done" } : answer,
       ),
   })),
-  broken(6, "a revival that is held happens in part", (store) => {
+  broken(6, "a held retry takes effect in part", (store) => {
     const touched = new Map<string, string>()
     return {
       ...reading(store, (run) => ({ ...run, by: touched.get(run.id) ?? run.by })),
@@ -135,18 +135,18 @@ const others = [
       },
     }
   }),
-  broken(6, "no run with a live key can be revived", (store) => ({
+  broken(6, "a run with a live key can't be retried", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const run = await findRun(store, change.runId)
-        const isRevival = run !== undefined && isFinished(run.state) && !isFinished(change.state)
-        if (isRevival && run.liveKey !== null) return { outcome: "held" } as const
+        const isRetry = run !== undefined && isFinished(run.state) && !isFinished(change.state)
+        if (isRetry && run.liveKey !== null) return { outcome: "held" } as const
         return (await store.transition([change]))[0]!
       }),
   })),
 ]
 
-function askingFirst(store: Store): Partial<Store> {
+function checkingFirst(store: Store): Partial<Store> {
   return {
     async enqueue(runs) {
       const unfinished = (await allRuns(store)).filter((run) => !isFinished(run.state))
@@ -157,4 +157,4 @@ function askingFirst(store: Store): Partial<Store> {
   }
 }
 
-export const BROKEN_SINGLE = [...blind, ...stuck, ...others]
+export const BROKEN_SINGLE = [...ignored, ...stuck, ...others]

@@ -13,7 +13,7 @@ function adding(
   })
 }
 
-/** Another batch of another worker each time: the store can't tell that it was sent before. */
+/** Sends each batch as that of a new worker, so that the store can't see that it was sent before. */
 function asAnother(store: Store, isAnother: (beat: Heartbeat) => boolean): Partial<Store> {
   let beats = 0
   return {
@@ -29,7 +29,7 @@ function asAnother(store: Store, isAnother: (beat: Heartbeat) => boolean): Parti
 }
 
 export const BROKEN_STATISTICS = [
-  broken(1, "of one batch the last addition to a bucket counts", (store) => ({
+  broken(1, "only the last addition of a batch to a bucket counts", (store) => ({
     heartbeat(beat) {
       if (beat.statistics === null) return store.heartbeat(beat)
       const additions = [...new Map(beat.statistics.additions.map((each) => [each.subject, each])).values()]
@@ -70,10 +70,10 @@ export const BROKEN_STATISTICS = [
       counters: Object.fromEntries(Object.entries(addition.counters).filter(([name]) => !name.includes(":"))),
     })),
   ),
-  broken(1, "who leaves hands nothing over", (store) => ({
+  broken(1, "the statistics of a leaving worker are ignored", (store) => ({
     heartbeat: (beat) => store.heartbeat(beat.isLeaving ? { ...beat, statistics: null } : beat),
   })),
-  broken(1, "the second process to count in a bucket is forgotten", (store) => {
+  broken(1, "only the first process that adds to a bucket is counted", (store) => {
     let first: string | null = null
     return {
       heartbeat(beat) {
@@ -84,7 +84,7 @@ export const BROKEN_STATISTICS = [
   }),
   broken(
     2,
-    "what was counted before counts for now",
+    "`agoMs` of an addition is ignored",
     adding((addition) => ({ ...addition, agoMs: 0 })),
   ),
   broken(
@@ -103,23 +103,23 @@ export const BROKEN_STATISTICS = [
       spans: addition.spans.map(({ ms }) => ({ ms, keptMs: addition.spans[0]!.keptMs - 3_600_000 })),
     })),
   ),
-  broken(2, "the first heartbeat says for good when the next is expected", (store) => {
-    let said: number | null = null
+  broken(2, "`nextInMs` of the first heartbeat is kept for ever", (store) => {
+    let sent: number | null = null
     return {
       heartbeat(beat) {
-        said ??= beat.nextInMs
-        return store.heartbeat({ ...beat, nextInMs: said })
+        sent ??= beat.nextInMs
+        return store.heartbeat({ ...beat, nextInMs: sent })
       },
     }
   }),
-  broken(2, "every process is expected within a minute", (store) => ({
+  broken(2, "the next heartbeat is always expected within a minute", (store) => ({
     heartbeat: (beat) => store.heartbeat({ ...beat, nextInMs: 60_000 }),
   })),
   broken(8, "a batch that is sent again is added again", (store) => asAnother(store, () => true)),
-  broken(8, "a goodbye that is sent again adds again", (store) =>
+  broken(8, "a leaving worker's batch that is sent again is added again", (store) =>
     asAnother(store, ({ isLeaving }) => isLeaving),
   ),
-  broken(8, "a batch that was added before seems not to be", (store) => {
+  broken(8, "a batch that was added before is answered as not added", (store) => {
     const seen = new Set<number>()
     return {
       async heartbeat(beat) {
@@ -131,16 +131,16 @@ export const BROKEN_STATISTICS = [
       },
     }
   }),
-  broken(9, "statistics know no limit", (store) => ({
+  broken(9, "summarise has no limit", (store) => ({
     summarise: (request) => store.summarise({ ...request, limit: 10_000 }),
   })),
-  broken(9, "statistics come newest first", (store) => ({
+  broken(9, "summarise returns the newest bucket first", (store) => ({
     summarise: async (request) => (await store.summarise(request)).toReversed(),
   })),
-  broken(9, "the end of a range of statistics is within", (store) => ({
+  broken(9, "summarise includes its `until`", (store) => ({
     summarise: (request) => store.summarise({ ...request, until: request.until + 1 }),
   })),
-  broken(9, "the beginning of a range of statistics is not within", (store) => ({
+  broken(9, "summarise excludes its `from`", (store) => ({
     summarise: (request) => store.summarise({ ...request, from: request.from + 1 }),
   })),
 ]

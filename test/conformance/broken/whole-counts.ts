@@ -8,7 +8,7 @@ const more = (schedule: Schedule, count: number): Schedule => ({
 })
 
 export const BROKEN_WHOLE_COUNTS = [
-  broken(1, "runs that are enqueued aren't counted", (store) => {
+  broken(1, "enqueued runs aren't counted", (store) => {
     let uncounted = 0
     return {
       ...showing(store, (schedule) => more(schedule, -uncounted)),
@@ -20,7 +20,7 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "runs that are fired aren't counted", (store) => ({
+  broken(1, "fired runs aren't counted", (store) => ({
     async fire(plans) {
       const answers = await store.fire(plans)
       Object.assign(
@@ -30,7 +30,7 @@ export const BROKEN_WHOLE_COUNTS = [
       return answers
     },
   })),
-  broken(1, "records of what didn't run are counted", (store) => {
+  broken(1, "skips are counted as runs", (store) => {
     let skips = 0
     return {
       ...showing(store, (schedule) => more(schedule, skips)),
@@ -40,7 +40,7 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "runs that are there already are counted again", (store) => {
+  broken(1, "runs that exist already are counted again by an enqueue", (store) => {
     let again = 0
     return {
       ...showing(store, (schedule) => more(schedule, again)),
@@ -51,7 +51,7 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "a run that a plan finds there is counted again", (store) => {
+  broken(1, "runs that exist already are counted again by a fire", (store) => {
     let again = 0
     return {
       ...showing(store, (schedule) => more(schedule, again)),
@@ -64,17 +64,21 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "the last run of a plan is its schedule's last, though it was there before", (store) => ({
-    async fire(plans) {
-      const answers = await store.fire(plans)
-      const last = plans[0]?.runs.at(-1)?.id ?? null
-      const isDone = answers[0]?.outcome === "done" && answers[0].created.length > 0
-      const change = (schedule: Schedule) => (isDone ? { ...schedule, lastRunId: last } : schedule)
-      Object.assign(this, showing(store, change))
-      return answers
-    },
-  })),
-  broken(1, "the last run is the first", (store) => {
+  broken(
+    1,
+    "the last run of a plan becomes its schedule's last run, even if it existed already",
+    (store) => ({
+      async fire(plans) {
+        const answers = await store.fire(plans)
+        const last = plans[0]?.runs.at(-1)?.id ?? null
+        const isDone = answers[0]?.outcome === "done" && answers[0].created.length > 0
+        const change = (schedule: Schedule) => (isDone ? { ...schedule, lastRunId: last } : schedule)
+        Object.assign(this, showing(store, change))
+        return answers
+      },
+    }),
+  ),
+  broken(1, "the last run of a schedule stays its first run", (store) => {
     let first: string | null = null
     return {
       ...showing(store, (schedule) => {
@@ -83,13 +87,13 @@ export const BROKEN_WHOLE_COUNTS = [
       }),
     }
   }),
-  broken(1, "when the last run was created is told by another clock", (store) =>
+  broken(1, "`lastRunAt` is dated by another clock", (store) =>
     showing(store, (schedule) => ({
       ...schedule,
       lastRunAt: schedule.lastRunAt === null ? null : schedule.lastRunAt - 60_000,
     })),
   ),
-  broken(1, "to count a run is a new version", (store) => ({
+  broken(1, "counting a run makes a new version", (store) => ({
     async enqueue(runs) {
       const answers = await store.enqueue(runs)
       const schedule = await findSchedule(store, runs[0]?.scheduleId ?? "")
@@ -97,7 +101,7 @@ export const BROKEN_WHOLE_COUNTS = [
       return answers
     },
   })),
-  broken(1, "an edit begins to count anew", (store) => {
+  broken(1, "an edit resets the count", (store) => {
     let isEdited = false
     return {
       ...showing(store, (schedule) => (isEdited ? { ...schedule, ...NO_RUNS } : schedule)),
@@ -107,7 +111,7 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "a schedule that is made again goes on counting", (store) => {
+  broken(1, "a schedule that is created again keeps its old count", (store) => {
     let before = 0
     return {
       ...showing(store, (schedule) => more(schedule, before)),
@@ -118,17 +122,17 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "a new schedule has the count that it says it has", (store) => {
-    let said = 0
+  broken(1, "a new schedule takes its count from the caller", (store) => {
+    let sent = 0
     return {
-      ...showing(store, (schedule) => more(schedule, said)),
+      ...showing(store, (schedule) => more(schedule, sent)),
       putSchedule(schedule, ifVersion) {
-        said = schedule.runCount
+        sent = schedule.runCount
         return store.putSchedule(schedule, ifVersion)
       },
     }
   }),
-  broken(1, "a run brings a schedule back that is gone", (store) => ({
+  broken(1, "a run creates its deleted schedule again", (store) => ({
     async enqueue(runs) {
       const id = runs[0]?.scheduleId ?? null
       const answers = await store.enqueue(runs)
@@ -137,7 +141,7 @@ export const BROKEN_WHOLE_COUNTS = [
       return answers
     },
   })),
-  broken(1, "runs of two callers at once are counted as one caller's", (store) => {
+  broken(1, "of runs that two callers create at once, only one caller's are counted", (store) => {
     let counted = 0
     return {
       ...showing(store, (schedule) => ({ ...schedule, runCount: counted })),

@@ -3,7 +3,7 @@ import { NO_RUNS } from "../../../src/core/schedule.ts"
 import { afterEnd, isEnd } from "../../../src/core/schedule-tally.ts"
 import { broken, findSchedule, roundTrip, showing } from "./breaking.ts"
 
-/** Ends are kept beside a sound store, in this way. */
+/** Replaces the recorded ends of a sound store. */
 function keeping(
   store: Store,
   keep: (ends: Ends, change: RunChange, schedule: Schedule) => void,
@@ -31,42 +31,42 @@ function endsOf(tally: Pick<Schedule, "lastState" | "lastEndedAt" | "lastSuccess
   return { lastState, lastEndedAt, lastSuccessAt, failuresInARow }
 }
 
-function noteEnd(ends: Ends, { state }: RunChange, schedule: Schedule): void {
+function recordEnd(ends: Ends, { state }: RunChange, schedule: Schedule): void {
   if (!isEnd(state)) return
   const before = ends.get(schedule.id) ?? { ...schedule, ...NO_RUNS }
   ends.set(schedule.id, afterEnd(before, state, schedule.lastEndedAt!))
 }
 
 export const BROKEN_WHOLE_ENDS = [
-  broken(1, "an end isn't kept", (store) =>
+  broken(1, "ends aren't recorded", (store) =>
     showing(store, (schedule) => ({ ...schedule, ...endsOf(NO_RUNS) })),
   ),
-  broken(1, "a failure isn't counted", (store) =>
+  broken(1, "only the first failure is counted", (store) =>
     showing(store, (schedule) => ({ ...schedule, failuresInARow: Math.min(1, schedule.failuresInARow) })),
   ),
-  broken(1, "a success leaves the failures before it", (store) =>
+  broken(1, "a success doesn't reset the failures in a row", (store) =>
     keeping(store, (ends, change, schedule) => {
       const before = ends.get(schedule.id)?.failuresInARow ?? 0
-      noteEnd(ends, change, schedule)
+      recordEnd(ends, change, schedule)
       const after = ends.get(schedule.id)!
       if (change.state === "succeeded") ends.set(schedule.id, { ...after, failuresInARow: before })
     }),
   ),
-  broken(1, "a cancelled run ends a row of failures", (store) =>
+  broken(1, "a cancelled run resets the failures in a row", (store) =>
     keeping(store, (ends, change, schedule) => {
-      noteEnd(ends, change, schedule)
+      recordEnd(ends, change, schedule)
       const after = ends.get(schedule.id)!
       if (change.state === "cancelled") ends.set(schedule.id, { ...after, failuresInARow: 0 })
     }),
   ),
-  broken(1, "a cancelled run is no end", (store) =>
+  broken(1, "a cancelled run isn't recorded as an end", (store) =>
     keeping(store, (ends, change, schedule) => {
-      if (change.state !== "cancelled") noteEnd(ends, change, schedule)
+      if (change.state !== "cancelled") recordEnd(ends, change, schedule)
     }),
   ),
-  broken(1, "an attempt that fails and is tried again is an end", (store) =>
+  broken(1, "a failed attempt that will be retried is recorded as an end", (store) =>
     keeping(store, (ends, change, schedule) =>
-      noteEnd(ends, change.state === "pending" ? { ...change, state: "failed" } : change, {
+      recordEnd(ends, change.state === "pending" ? { ...change, state: "failed" } : change, {
         ...schedule,
         lastEndedAt: schedule.lastEndedAt ?? 0,
       }),
@@ -83,13 +83,13 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "a success is when the last run ended", (store) =>
+  broken(1, "`lastSuccessAt` is when the last run ended", (store) =>
     showing(store, (schedule) => ({
       ...schedule,
       lastSuccessAt: schedule.lastSuccessAt === null ? null : schedule.lastEndedAt,
     })),
   ),
-  broken(1, "an end is told by another clock", (store) =>
+  broken(1, "`lastEndedAt` is dated by another clock", (store) =>
     showing(store, (schedule) => ({
       ...schedule,
       lastEndedAt: schedule.lastEndedAt === null ? null : schedule.lastEndedAt - 60_000,
@@ -102,7 +102,7 @@ export const BROKEN_WHOLE_ENDS = [
       return changes.map((change) => answers[sorted.indexOf(change)]!)
     },
   })),
-  broken(1, "of runs that end in one call the last of all is every schedule's", (store) => {
+  broken(1, "the last run of a call counts as the last run of every schedule", (store) => {
     let last: RunChange | undefined
     return {
       ...showing(store, (schedule) => ({
@@ -115,7 +115,7 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "an end is a new version", (store) => ({
+  broken(1, "an end makes a new version", (store) => ({
     async transition(changes) {
       const answers = await store.transition(changes)
       const [run] = await store.readRuns([changes[0]?.runId ?? ""])
@@ -124,7 +124,7 @@ export const BROKEN_WHOLE_ENDS = [
       return answers
     },
   })),
-  broken(1, "an edit forgets the ends", (store) => {
+  broken(1, "an edit resets the ends", (store) => {
     let isEdited = false
     return {
       ...showing(store, (schedule) => (isEdited ? { ...schedule, ...endsOf(NO_RUNS) } : schedule)),
@@ -134,7 +134,7 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "pruning forgets the ends", (store) => {
+  broken(1, "pruning resets the ends", (store) => {
     let isPruned = false
     return {
       ...showing(store, (schedule) => (isPruned ? { ...schedule, ...endsOf(NO_RUNS) } : schedule)),
@@ -144,7 +144,7 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "a schedule that is made again has the ends of the one before", (store) => {
+  broken(1, "a schedule that is created again keeps its old ends", (store) => {
     let before: Schedule | undefined
     return {
       ...showing(store, (schedule) => ({ ...schedule, ...endsOf(before ?? schedule) })),
@@ -155,19 +155,19 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "a new schedule has the ends that it says it has", (store) => {
-    let said: Schedule | undefined
+  broken(1, "a new schedule takes its ends from the caller", (store) => {
+    let sent: Schedule | undefined
     return {
       ...showing(store, (schedule) =>
-        said?.lastState == null ? schedule : { ...schedule, ...endsOf(said) },
+        sent?.lastState == null ? schedule : { ...schedule, ...endsOf(sent) },
       ),
       putSchedule(schedule, ifVersion) {
-        said = schedule
+        sent = schedule
         return store.putSchedule(schedule, ifVersion)
       },
     }
   }),
-  broken(1, "ends of two callers at once are counted as one caller's", (store) => {
+  broken(1, "of ends that two callers report at once, only one caller's are counted", (store) => {
     const counts = new Map<string, number>()
     return {
       ...showing(store, (schedule) => ({

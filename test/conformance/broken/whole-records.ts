@@ -11,24 +11,24 @@ import {
   writing,
 } from "./breaking.ts"
 
-/** What was written is not what is read. */
+/** Records are read differently from how they were written. */
 export const BROKEN_WHOLE_RECORDS = [
-  broken(1, "text outside the basic plane becomes question marks", (store) =>
+  broken(1, "characters outside the Basic Multilingual Plane become question marks", (store) =>
     keeping(store, (record) => textsOf(record, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?"))),
   ),
   broken(1, "control characters are dropped", (store) =>
     keeping(store, (record) => textsOf(record, (text) => text.replace(/[\u0001-\u001f]/g, ""))),
   ),
-  broken(1, "empty text is kept as null", (store) =>
+  broken(1, "empty text is stored as null", (store) =>
     keeping(store, (record) => textsOf(record, (text) => (text === "" ? null : text))),
   ),
-  broken(1, "a null payload is kept as an empty object", (store) =>
+  broken(1, "a null payload is stored as an empty object", (store) =>
     writing(store, (run) => ({ ...run, payload: run.payload ?? {} })),
   ),
   broken(1, "a payload is cut at 64 KB", (store) =>
     keeping(store, (record) => textsOf(record, (text) => text.slice(0, 65_535))),
   ),
-  broken(1, "keys with dots are nested", (store) =>
+  broken(1, "dots in keys are replaced", (store) =>
     writing(store, (run) => ({ ...run, payload: withoutDots(run.payload) })),
   ),
   broken(1, "priority is a 16-bit column", (store) =>
@@ -37,7 +37,7 @@ export const BROKEN_WHOLE_RECORDS = [
       return { ...record, priority: Math.max(-32_768, Math.min(32_767, priority)) }
     }),
   ),
-  broken(1, "instants are kept in seconds", (store) =>
+  broken(1, "instants are stored in seconds", (store) =>
     keeping(store, (record) => JSON.parse(JSON.stringify(record), inSeconds)),
   ),
   broken(1, "a year beyond 2262 becomes null", (store) =>
@@ -50,8 +50,8 @@ export const BROKEN_WHOLE_RECORDS = [
     return {
       enqueue: (runs) =>
         each(runs, async (run) => {
-          const there = seen.get(folded(run.id))
-          if (there !== undefined) return { outcome: "exists", runId: there } as const
+          const existing = seen.get(folded(run.id))
+          if (existing !== undefined) return { outcome: "exists", runId: existing } as const
           seen.set(folded(run.id), run.id)
           return (await store.enqueue([run]))[0]!
         }),
@@ -63,18 +63,18 @@ export const BROKEN_WHOLE_RECORDS = [
   broken(1, "ids are cut at 191 characters", (store) =>
     writing(store, (run) => ({ ...run, id: run.id.slice(0, 191) })),
   ),
-  broken(1, "a put merges into what is there", (store) => ({
+  broken(1, "a put is merged into the stored schedule", (store) => ({
     async putSchedule(schedule, ifVersion) {
-      const there = await findSchedule(store, schedule.id)
-      const said = Object.entries(schedule).filter(([, value]) => value !== null && value !== "")
-      return store.putSchedule({ ...(there ?? schedule), ...Object.fromEntries(said) }, ifVersion)
+      const existing = await findSchedule(store, schedule.id)
+      const sent = Object.entries(schedule).filter(([, value]) => value !== null && value !== "")
+      return store.putSchedule({ ...(existing ?? schedule), ...Object.fromEntries(sent) }, ifVersion)
     },
   })),
   broken(1, "a schedule's pause and overrides have no column", (store) => ({
     putSchedule: (schedule, ifVersion) =>
       store.putSchedule({ ...schedule, paused: null, overrides: [] }, ifVersion),
   })),
-  broken(1, "a fire forgets a run's own retry policy", (store) => ({
+  broken(1, "a fire doesn't store a run's own retry policy", (store) => ({
     fire: (plans) =>
       store.fire(
         plans.map((plan) => ({ ...plan, runs: plan.runs.map((run) => ({ ...run, retry: null, by: null })) })),
@@ -83,7 +83,7 @@ export const BROKEN_WHOLE_RECORDS = [
   broken(1, "`missed` and `retry` have no column", (store) =>
     writing(store, (run) => ({ ...run, missed: null, retry: null })),
   ),
-  broken(1, "null columns come back undefined", (store) =>
+  broken(1, "null columns are read as undefined", (store) =>
     reading(store, (run) => {
       const present = Object.entries(run).filter(([, value]) => value !== null)
       return Object.fromEntries(present) as unknown as typeof run
@@ -92,14 +92,14 @@ export const BROKEN_WHOLE_RECORDS = [
   broken(1, "a skip has no completion", (store) =>
     reading(store, (run) => (run.state === "skipped" ? { ...run, completedAt: null } : run)),
   ),
-  broken(1, "a claim returns only what a worker needs", (store) => ({
+  broken(1, "a claim returns runs without `missed` and `retry`", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)
       return { ...answer, runs: answer.runs.map((run) => ({ ...run, missed: null, retry: null })) }
     },
   })),
   ...(["roles", "version", "labels"] as const).map((part) =>
-    broken(1, `a worker's ${part} are those of its first heartbeat`, (store) => {
+    broken(1, `a worker's ${part} stay those of its first heartbeat`, (store) => {
       const first = new Map<string, Worker>()
       return {
         async findWorkers(page) {
@@ -117,7 +117,7 @@ export const BROKEN_WHOLE_RECORDS = [
       }
     }),
   ),
-  broken(1, "a worker's first record is kept for ever", (store) => {
+  broken(1, "a worker's record stays that of its first heartbeat", (store) => {
     const first = new Map<string, Worker>()
     return {
       async findWorkers(page) {

@@ -6,38 +6,38 @@ import { BROKEN_WHOLE_ENDS } from "./whole-ends.ts"
 import { BROKEN_WHOLE_RECORDS } from "./whole-records.ts"
 
 const changes = [
-  broken(1, "a change forgets its details", (store) => ({
+  broken(1, "a change doesn't store its details", (store) => ({
     transition: (changes) => store.transition(changes.map((change) => ({ ...change, details: null }))),
   })),
-  broken(1, "a change forgets its progress", (store) => ({
+  broken(1, "a change doesn't store its progress", (store) => ({
     transition: (changes) => store.transition(changes.map((change) => ({ ...change, progress: null }))),
   })),
-  broken(1, "a change without progress wipes what the heartbeats have stored", (store) => {
-    const said = new Map<string, Progress | null>()
+  broken(1, "a change without progress deletes the progress of heartbeats", (store) => {
+    const sent = new Map<string, Progress | null>()
     return {
-      ...reading(store, (run) => ({ ...run, progress: said.has(run.id) ? said.get(run.id)! : run.progress })),
+      ...reading(store, (run) => ({ ...run, progress: sent.has(run.id) ? sent.get(run.id)! : run.progress })),
       transition(changes) {
-        for (const { runId, state, progress } of changes) if (isFinished(state)) said.set(runId, progress)
+        for (const { runId, state, progress } of changes) if (isFinished(state)) sent.set(runId, progress)
         return store.transition(changes)
       },
     }
   }),
-  broken(1, "the story keeps ten attempts", (store) =>
+  broken(1, "a run keeps ten attempts", (store) =>
     reading(store, (run) => ({ ...run, attempts: run.attempts.slice(-10) })),
   ),
-  broken(1, "the story is never cut", (store) => {
-    const stories = new Map<string, Map<number, Attempt>>()
+  broken(1, "a run keeps all attempts", (store) => {
+    const attemptsOf = new Map<string, Map<number, Attempt>>()
     return reading(store, (run) => {
-      const story = stories.get(run.id) ?? new Map<number, Attempt>()
-      stories.set(run.id, story)
-      for (const attempt of run.attempts) story.set(attempt.attempt, attempt)
-      return { ...run, attempts: [...story.values()] }
+      const attempts = attemptsOf.get(run.id) ?? new Map<number, Attempt>()
+      attemptsOf.set(run.id, attempts)
+      for (const attempt of run.attempts) attempts.set(attempt.attempt, attempt)
+      return { ...run, attempts: [...attempts.values()] }
     })
   }),
-  broken(1, "the story holds the last attempt only", (store) =>
+  broken(1, "a run keeps only its last attempt", (store) =>
     reading(store, (run) => ({ ...run, attempts: run.attempts.slice(-1) })),
   ),
-  broken(1, "the story names the task's error but not its worker", (store) =>
+  broken(1, "an attempt is recorded without its worker", (store) =>
     reading(store, (run) => ({
       ...run,
       attempts: run.attempts.map((attempt) => ({ ...attempt, workerId: "" })),
@@ -47,7 +47,7 @@ const changes = [
     transition: (changes) =>
       store.transition(changes.map((change) => ({ ...change, outcome: change.outcome ?? "released" }))),
   })),
-  broken(1, "a change that says nothing leaves the old message and error", (store) => ({
+  broken(1, "a change with a null message and error keeps the old ones", (store) => ({
     transition: (changes) =>
       each(changes, async (change) => {
         const run = await findRun(store, change.runId)
@@ -56,20 +56,20 @@ const changes = [
         return (await store.transition([{ ...change, message, error }]))[0]!
       }),
   })),
-  broken(1, "a change without a reason wipes the reason and the name", (store) => {
-    const said = new Map<string, { reason: string | null; by: string | null }>()
+  broken(1, "a change without a reason deletes the reason and `by`", (store) => {
+    const sent = new Map<string, { reason: string | null; by: string | null }>()
     return {
-      ...reading(store, (run) => ({ ...run, ...said.get(run.id) })),
+      ...reading(store, (run) => ({ ...run, ...sent.get(run.id) })),
       async transition(changes) {
         const answers = await store.transition(changes)
         for (const [index, { runId, reason, by }] of changes.entries()) {
-          if (answers[index]!.outcome === "done") said.set(runId, { reason, by })
+          if (answers[index]!.outcome === "done") sent.set(runId, { reason, by })
         }
         return answers
       },
     }
   }),
-  broken(1, "a revived run keeps its completion", (store) => {
+  broken(1, "a retried run keeps its completion", (store) => {
     const completions = new Map<string, number>()
     return reading(store, (run) => {
       if (run.completedAt !== null) completions.set(run.id, run.completedAt)
@@ -87,7 +87,7 @@ const changes = [
         return (await store.transition([{ ...change, failures }]))[0]!
       }),
   })),
-  broken(1, "one stale change spoils its batch", (store) => ({
+  broken(1, "one stale change makes the whole batch stale", (store) => ({
     async transition(changes) {
       for (const change of changes) {
         const run = await findRun(store, change.runId)
@@ -102,7 +102,7 @@ const changes = [
       return store.transition(changes)
     },
   })),
-  broken(1, "answers come in the order the database likes", (store) => ({
+  broken(1, "answers come in the order of the database", (store) => ({
     fire: async (plans) => [...(await store.fire(plans))].sort((a, b) => (a.outcome < b.outcome ? -1 : 1)),
     enqueue: async (runs) => [...(await store.enqueue(runs))].sort((a, b) => (a.runId < b.runId ? -1 : 1)),
     transition: async (changes) =>
@@ -118,7 +118,7 @@ const plans = [
         return (await store.fire([plan]))[0]!
       }),
   })),
-  broken(1, "a held plan moves its schedule on", (store) => ({
+  broken(1, "a held plan advances its schedule", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
         const [answer] = await store.fire([plan])
@@ -126,7 +126,7 @@ const plans = [
         return answer!
       }),
   })),
-  broken(1, "a held plan creates what is not held", (store) => ({
+  broken(1, "a held plan creates the runs whose keys are free", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
         const [answer] = await store.fire([plan])
@@ -134,29 +134,29 @@ const plans = [
         return answer!
       }),
   })),
-  broken(1, "a plan without progress leaves its schedule there", (store) => ({
+  broken(1, "a plan without progress doesn't delete its schedule", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
-        const there = await findSchedule(store, plan.scheduleId)
-        return (await store.fire([{ ...plan, progress: plan.progress ?? there ?? null }]))[0]!
+        const existing = await findSchedule(store, plan.scheduleId)
+        return (await store.fire([{ ...plan, progress: plan.progress ?? existing ?? null }]))[0]!
       }),
   })),
-  broken(1, "a plan without progress forgets its runs", (store) => ({
+  broken(1, "a plan without progress doesn't create its runs", (store) => ({
     fire: (plans) => store.fire(plans.map((plan) => (plan.progress === null ? { ...plan, runs: [] } : plan))),
   })),
-  broken(1, "a fire keeps only what the next fire needs", (store) => ({
+  broken(1, "a fire stores only the progress that the next fire needs", (store) => ({
     fire: (plans) =>
       each(plans, async (plan) => {
-        const there = await findSchedule(store, plan.scheduleId)
+        const existing = await findSchedule(store, plan.scheduleId)
         const progress = plan.progress && {
           ...plan.progress,
-          firedCount: there?.firedCount ?? 0,
-          lastError: there?.lastError ?? null,
+          firedCount: existing?.firedCount ?? 0,
+          lastError: existing?.lastError ?? null,
         }
         return (await store.fire([{ ...plan, progress }]))[0]!
       }),
   })),
-  broken(1, "of two runs of a plan with one live key the second is dropped", (store) => ({
+  broken(1, "the second of two runs of a plan with one live key is dropped", (store) => ({
     fire: (plans) => {
       const isFirst = (run: NewRun, index: number, runs: readonly NewRun[]) =>
         run.liveKey === null || runs.findIndex((other) => other.liveKey === run.liveKey) === index
@@ -165,10 +165,10 @@ const plans = [
   })),
   broken(1, "deleting a schedule deletes its runs", (store) => {
     const gone = new Set<string>()
-    const isThere = (run: { scheduleId: string | null }) => !gone.has(run.scheduleId ?? "")
+    const isShown = (run: { scheduleId: string | null }) => !gone.has(run.scheduleId ?? "")
     return {
-      findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter(isThere),
-      readRuns: async (ids) => (await store.readRuns(ids)).filter(isThere),
+      findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter(isShown),
+      readRuns: async (ids) => (await store.readRuns(ids)).filter(isShown),
       fire(plans) {
         for (const { scheduleId, progress } of plans) if (progress === null) gone.add(scheduleId)
         return store.fire(plans)
@@ -183,7 +183,7 @@ const plans = [
     appendLogs: (lines) =>
       store.appendLogs(lines.map((line) => ({ ...line, fields: JSON.stringify(line.fields) }))),
   })),
-  broken(1, "log lines of two callers at once are taken for one, and the second is lost", (store) => {
+  broken(1, "log lines of a second caller at the same time are lost", (store) => {
     let isBusy = false
     return {
       async appendLogs(lines) {
@@ -195,7 +195,7 @@ const plans = [
       },
     }
   }),
-  broken(1, "a run that is finished keeps its worker", (store) => {
+  broken(1, "a finished run keeps its worker", (store) => {
     const workers = new Map<string, string>()
     return reading(store, (run) => {
       if (run.workerId !== null) workers.set(run.id, run.workerId)

@@ -33,7 +33,7 @@ const change = fc.record({
 const NOW = 4
 const TASKS = ["send", "fetch"]
 
-test("its answers are those of a look at every run, whatever was put and removed", () => {
+test("the indexes give the same answers as a scan of all runs, after any puts and removals", () => {
   assertProperty(
     fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
       const unfinished = new UnfinishedRuns()
@@ -78,7 +78,7 @@ test("its answers are those of a look at every run, whatever was put and removed
   )
 })
 
-test("a run that is put while what is due is read isn't given twice, and counts for its key", () => {
+test("a run that is put while the due runs are read isn't given twice, and counts for its key", () => {
   const unfinished = new UnfinishedRuns()
   const ofKey = { concurrencyKey: "k", concurrencyLimit: 1 }
   for (const id of ["a", "b"]) unfinished.put(aRun({ id, ...ofKey }))
@@ -92,12 +92,12 @@ test("a run that is put while what is due is read isn't given twice, and counts 
   assert.deepEqual(given, ["a", "c"])
 })
 
-test("of thousands that wait, only those that answer the question are looked at", () => {
+test("only the runs that decide the answer are read, of thousands of pending runs", () => {
   const unfinished = new UnfinishedRuns()
-  let looks = 0
+  let reads = 0
   for (let number = 0; number < 2_000; number++) {
     const run = aRun({ id: `${number}`, claimableAt: number })
-    Object.defineProperty(run, "payload", { get: () => looks++ })
+    Object.defineProperty(run, "payload", { get: () => reads++ })
     unfinished.put(run)
     unfinished.put(aRun({ id: `other ${number}`, task: "other", claimableAt: number }))
   }
@@ -108,5 +108,5 @@ test("of thousands that wait, only those that answer the question are looked at"
     unfinished.nextClaimableAt(1_000, TASKS, ({ payload }) => payload !== null),
     1_001,
   )
-  assert.equal(looks, 1)
+  assert.equal(reads, 1)
 })

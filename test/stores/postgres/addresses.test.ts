@@ -9,7 +9,7 @@ import { freshDatabase } from "../../support/fresh-database.ts"
 import { atTheEnd, rejectsWith } from "./scratch.ts"
 
 describe("an address", () => {
-  test("may name the schema; all else is the driver's", () => {
+  test("may name the schema; all other parameters are for the driver", () => {
     const address = addressOf("postgres://bob:secret@db:5433/shop?sslmode=require&belfry_schema=jobs")
 
     assert.deepEqual(address, {
@@ -23,13 +23,13 @@ describe("an address", () => {
     ["postgres://db/shop", "PostgreSQL at db/shop"],
     ["socket:/var/run/postgresql?db=shop", "PostgreSQL"],
     ["/var/run/postgresql shop", "PostgreSQL"],
-    // Other programs keep theirs in the same address, and mean their own schema.
+    // Other programs may put their own parameters into the address, also one named schema.
     ["postgres://db/shop?schema=public&pgbouncer=true&connection_limit=1", "PostgreSQL at db/shop"],
-  ])("without one is passed on as it is: %s", (url, where) => {
+  ])("without a schema is passed on unchanged: %s", (url, where) => {
     assert.deepEqual(addressOf(url), { url, schema: null, where })
   })
 
-  test("that names a schema makes the store and the locks there, and nowhere else", async () => {
+  test("with a schema creates the store and the locks in that schema only", async () => {
     const url = await freshDatabase()
     const store = postgres(`${url}?belfry_schema=jobs`)
     atTheEnd(() => store.close())
@@ -45,7 +45,7 @@ describe("an address", () => {
     assert.equal((await inspect(url)).schema.stored, 0)
   })
 
-  test("that names a schema works on the command line, too", async () => {
+  test("with a schema works on the command line too", async () => {
     const url = await freshDatabase()
     const shell = terminal({ env: { BELFRY_STORE: `${url}?belfry_schema=jobs` } })
 
@@ -58,7 +58,7 @@ describe("an address", () => {
 })
 
 test.each(["4a", "49", "5b", "6c", "00"])(
-  "a server whose greeting is %s isn't PostgreSQL, and that is said",
+  "a server that greets with %s is reported as not PostgreSQL",
   async (byte) => {
     const server = createServer((socket) => {
       socket.on("error", () => undefined)
@@ -72,6 +72,6 @@ test.each(["4a", "49", "5b", "6c", "00"])(
     const store = postgres(`postgres://postgres@127.0.0.1:${port}/x`)
     atTheEnd(() => store.close())
 
-    await rejectsWith("BELFRY_STORE_UNFIT", store.open(), /doesn't answer as a PostgreSQL server does/)
+    await rejectsWith("BELFRY_STORE_UNFIT", store.open(), /is not a PostgreSQL server/)
   },
 )

@@ -7,10 +7,10 @@ import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, atTheEnd, until, waitersForLocks } from "./scratch.ts"
 
-test("a claim takes the places of its keys in their order, whatever the order of its runs: no two wait for each other", async () => {
+test("a claim locks its keys in key order, not in the order of its runs, so two claims cannot deadlock", async () => {
   const url = await migratedDatabase()
   const [store, psql, other] = [await anOpenStore(url), await aPsql(url), await aPsql(url)]
-  // However slow the machine is, nobody gives up waiting.
+  // A long timeout, so that no claim gives up on a slow machine.
   await psql.query("alter function belfry.claim set lock_timeout = '1h'")
   const serial = (id: string, task = "report") =>
     aRun({ id, task, concurrencyKey: id[0]!, concurrencyLimit: 1 })
@@ -22,7 +22,7 @@ test("a claim takes the places of its keys in their order, whatever the order of
 
   const first = store.claim(aClaim({ workerId: "first", limit: 2 }))
   atTheEnd(() => first)
-  await until(async () => (await waitersForLocks(psql)) === 1, "the first waits for the place of a")
+  await until(async () => (await waitersForLocks(psql)) === 1, "the first claim waits for the key a")
   const second = await store.claim(aClaim({ workerId: "second", tasks: [{ name: "mail", leaseMs: 60_000 }] }))
   await other.query("rollback")
 
@@ -36,11 +36,11 @@ test("a claim takes the places of its keys in their order, whatever the order of
   )
 })
 
-describe("runs of a key begin in their order", () => {
+describe("runs of a key are claimed in order", () => {
   const limited = (id: string, limit: number, due: number, task = "report") =>
     aRun({ id, task, concurrencyKey: "key", concurrencyLimit: limit, delayMs: null, notBefore: due })
 
-  /** The first is being taken by another claim. */
+  /** Another claim is taking the first run, in an open transaction. */
   async function whileTheFirstIsTaken(runs: readonly NewRun[]) {
     const url = await migratedDatabase()
     const [store, other] = [await anOpenStore(url), await aPsql(url)]
@@ -54,19 +54,19 @@ describe("runs of a key begin in their order", () => {
     return { meanwhile: idsOf(meanwhile.runs), after: idsOf(after.runs) }
   }
 
-  test("while another claim takes the first, the next one isn't taken instead", async () => {
+  test("while another claim takes the first run, the second is not claimed instead", async () => {
     const runs = [limited("first", 1, 1_000), limited("second", 1, 2_000)]
 
     assert.deepEqual(await whileTheFirstIsTaken(runs), { meanwhile: [], after: ["first"] })
   })
 
-  test("also if it is of another task", async () => {
+  test("while another claim takes the first run, a second of another task is not claimed instead", async () => {
     const runs = [limited("first", 1, 1_000), limited("second", 1, 2_000, "mail")]
 
     assert.deepEqual(await whileTheFirstIsTaken(runs), { meanwhile: [], after: ["first"] })
   })
 
-  test("those that wait for it stand in nobody's way, however many they are", async () => {
+  test("thirty runs that wait for the key do not block runs behind them", async () => {
     const waiting = Array.from({ length: 30 }, (_, index) => limited(`waiting-${index}`, 1, 2_000 + index))
     const runs = [
       limited("first", 1, 1_000),

@@ -6,14 +6,14 @@ import { created } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, until } from "./scratch.ts"
 
-/** As a command does: one change, and the end. */
-test("what was changed last is told to others before the store closes, and no timer is left", async () => {
+/** A CLI command makes a change and then closes the store. */
+test("hints of the last changes are sent before the store closes, and no timer is left", async () => {
   const url = await migratedDatabase()
-  const heard: string[] = []
+  const received: string[] = []
   const listener = await aPsql(url)
-  listener.on("notification", ({ payload }) => heard.push(payload!))
+  listener.on("notification", ({ payload }) => received.push(payload!))
   await listener.query("listen belfry")
-  const { waiting, timers } = counted()
+  const { waiting, timers } = aCountingClock()
   const store = await anOpenStore(url, { clock: waiting })
 
   await created(store, aSchedule())
@@ -21,10 +21,10 @@ test("what was changed last is told to others before the store closes, and no ti
   await store.close()
 
   assert.equal(timers.size, 0)
-  await until(() => heard.length === 2, "both changes are told")
+  await until(() => received.length === 2, "the hints of both changes arrive")
 })
 
-function counted(): { waiting: Clock; timers: ReadonlySet<object> } {
+function aCountingClock(): { waiting: Clock; timers: ReadonlySet<object> } {
   const timers = new Set<object>()
   const waiting: Clock = {
     ...systemClock,

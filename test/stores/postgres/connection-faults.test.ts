@@ -11,7 +11,7 @@ import { createPostgresStore } from "../../../src/stores/postgres/postgres-store
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { atPort } from "../../support/servers.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import {
   aPsql,
   aStore,
@@ -25,9 +25,9 @@ import {
 import { all, CALLS, succeeds } from "./store-calls.ts"
 import { aTarPit } from "./tar-pit.ts"
 
-/** Connections break, or the server is gone: calls fail, and succeed again once there is a way. */
+/** Connections break, or the server vanishes: calls fail, and succeed again when the server is reachable. */
 
-/** For tests in which calls fail by it. One that is to succeed may fail by it too, and is then tried again. */
+/** For tests in which calls fail at the deadline. A call that must succeed may fail at it too, and is then tried again. */
 const SHORT_DEADLINE_MS = 1_000
 const CONNECTIONS = 4
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 
 describe("a connection that breaks", () => {
-  test("every call that is under way fails without its deadline, and then succeeds", async () => {
+  test("fails every running call before its deadline; later calls succeed", async () => {
     const { store, atRest } = await throughProxy(20)
     await all((call) => call(store))
     await atRest()
@@ -53,21 +53,21 @@ describe("a connection that breaks", () => {
     await all((call) => call(store))
   })
 
-  test("broken while nobody uses it, it costs no call", async () => {
+  test("while idle fails no call", async () => {
     const { store, pool, atRest } = await throughProxy()
     await all((call) => call(store))
 
     for (let times = 0; times < 5; times++) {
       await atRest()
       proxy.cut()
-      await until(() => pool.totalCount === 0, "the pool has noticed")
+      await until(() => pool.totalCount === 0, "the pool has removed its connections")
       await all((call) => call(store))
     }
 
     await until(async () => (await connectionsTo(psql)) <= CONNECTIONS + 1, "no connection is left over")
   })
 
-  test("may be of a pool that the program brought", async () => {
+  test("may belong to the program's own pool", async () => {
     const pool = new pg.Pool({ connectionString: proxy.through(url), max: 2 })
     pool.on("error", () => undefined)
     atTheEnd(() => pool.end())
@@ -83,47 +83,47 @@ describe("a connection that breaks", () => {
   })
 })
 
-describe("a server that is gone without a word", () => {
-  test("connections it never answered don't use up the pool: the next are made to the one that is back", async () => {
+describe("a server that vanishes without closing connections", () => {
+  test("does not exhaust the pool with unanswered connections; new connections reach the server when it is back", async () => {
     const tarPit = await aTarPit()
     const store = await withShortDeadline(atPort(url, tarPit.port))
     tarPit.swallow()
 
-    // More than the pool has. Those who were swallowed are never told, neither now nor when the server is back.
+    // More calls than the pool has connections. Swallowed connections never get an answer, also not when the server is back.
     for (let times = 0; times < 2; times++)
       await all((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(store)))
     tarPit.pass()
 
     for (const call of Object.values(CALLS)) await until(() => succeeds(store, call), "calls succeed again")
-    await until(() => tarPit.swallowed() === 0, "what was never answered is given up")
+    await until(() => tarPit.swallowed() === 0, "unanswered connections are closed")
   })
 
-  test("a listener hears again once it is back", async () => {
+  test("sends hints to listeners again when it is back", async () => {
     const tarPit = await aTarPit()
     const store = await withShortDeadline(atPort(url, tarPit.port))
-    const heard: string[] = []
-    await store.listen((hint) => heard.push(hint))
-    await until(() => heard.length > 0)
+    const received: string[] = []
+    await store.listen((hint) => received.push(hint))
+    await until(() => received.length > 0)
     tarPit.swallow()
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.heartbeat(aHeartbeat()))
     await until(() => tarPit.swallowed() > 0, "another connection was tried")
     tarPit.pass()
 
-    await until(() => succeeds(store, CALLS.heartbeat), "the leaseKeeper beats again")
-    // A listener is told everything when it is connected again, and then only what happens.
+    await until(() => succeeds(store, CALLS.heartbeat), "heartbeats succeed again")
+    // After a reconnect a listener gets every hint, and then only new ones.
     await sleep(100)
-    heard.length = 0
+    received.length = 0
     await psql.query("select belfry.enqueue('report')")
 
-    await until(() => heard.includes("runs"), "a hint")
+    await until(() => received.includes("runs"), "a hint arrives")
   })
 })
 
-test("where nobody listens every call fails, and says where", async () => {
+test("with no server at the address, every call fails and names the address", async () => {
   const { store, pool } = await throughProxy()
   proxy.refuse()
   proxy.cut()
-  await until(() => pool.totalCount === 0, "the pool has noticed")
+  await until(() => pool.totalCount === 0, "the pool has removed its connections")
 
   const words = /the test's database can't be used\. PostgreSQL says: connect ECONNREFUSED/
   await all((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(store), words))
@@ -132,7 +132,7 @@ test("where nobody listens every call fails, and says where", async () => {
   await all((call) => call(store))
 })
 
-test("a scheduler in a black hole goes on with its loops, and performs what was due when the way is mended", async () => {
+test("a scheduler without a network keeps its loops running, and performs what was due when the network is back", async () => {
   const performed: string[] = []
   const faults: unknown[] = []
   const tick = defineTask({ name: "tick", run: ({ run }) => void performed.push(run.id) })
@@ -143,24 +143,24 @@ test("a scheduler in a black hole goes on with its loops, and performs what was 
     hooks: { error: (error) => void faults.push(error) },
     logger: silentLogger,
   })
-  await until(() => isDone(scheduler.start()), "it starts")
+  await until(() => isDone(scheduler.start()), "the scheduler starts")
   atTheEnd(() => scheduler.stop())
   await until(() => performed.length >= 1)
 
   proxy.blackhole()
   const faultsBefore = faults.length
-  await until(() => faults.length >= faultsBefore + 2, "it says that the way is gone")
+  await until(() => faults.length >= faultsBefore + 2, "the scheduler reports the faults")
   const before = performed.length
   await proxy.mend()
 
-  await until(() => performed.length >= before + 3, "it performs again")
+  await until(() => performed.length >= before + 3, "runs are performed again")
   await scheduler.stop()
   const { rows } = await psql.query("select scheduled_for from belfry.runs order by scheduled_for")
   const seconds = rows.map((row) => row.scheduled_for.getTime() / 1_000)
   assert.deepEqual(
     seconds,
     seconds.map((_, index) => seconds[0]! + index),
-    "every second has its run",
+    "every second has a run",
   )
   assert.equal(new Set(performed).size, performed.length, "nothing was performed twice")
 })
@@ -168,21 +168,21 @@ test("a scheduler in a black hole goes on with its loops, and performs what was 
 interface Watched {
   readonly store: PostgresStore
   readonly pool: pg.Pool
-  /** Nothing is under way any more, not even a hint to other processes. */
+  /** Waits until nothing is running any more, not even a hint to other processes. */
   atRest(): Promise<void>
 }
 
 async function throughProxy(connections = CONNECTIONS): Promise<Watched> {
   const pool = await poolFor(proxy.through(url), connections, PATIENCE_MS)
   const about = { schema: "belfry", where: "the test's database", deadlineMs: PATIENCE_MS }
-  const clock = new HandClock()
-  const store = createPostgresStore(async () => ({ pool, isOurs: true }), about, clock)
+  const clock = new ManualClock()
+  const store = createPostgresStore(async () => ({ pool, isOwned: true }), about, clock)
   atTheEnd(() => store.close())
   await store.open()
   return {
     store,
     pool: pool as unknown as pg.Pool,
-    atRest: () => until(() => clock.held === 0 && clock.isWithoutPauses, "nothing is under way"),
+    atRest: () => until(() => clock.pendingTimers === 0 && clock.hasNoPauses, "nothing is running"),
   }
 }
 
@@ -192,7 +192,7 @@ async function withShortDeadline(address: string): Promise<PostgresStore> {
   return store
 }
 
-/** The calls get no answer, and every connection they make breaks, until all of them have failed. */
+/** Leaves the calls unanswered and cuts every connection that they open, until all of them have failed. */
 async function failWhileCut(begin: () => Promise<unknown>): Promise<void> {
   proxy.blackhole()
   let isOver = false

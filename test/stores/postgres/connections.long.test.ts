@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 test.each([
   ["both connections of the user's pool", () => pool as unknown as Pool, 2],
-  ["all but the one that a wrapped pool has lent for good", () => wrapped(pool), 1],
+  ["all connections of a wrapped pool but the one that the store keeps", () => wrapped(pool), 1],
 ])("tasks that hold %s for longer than their lease are not lost", async (_, poolOf, tasks) => {
   const errors: unknown[] = []
   const hog = defineTask({
@@ -43,7 +43,7 @@ test.each([
 
   const runs = await Promise.all(ids.map((id) => scheduler.runs.wait(id, { timeout: "1m" })))
 
-  assert.deepEqual(errors, [], "the leaseKeeper beats over a connection of its own")
+  assert.deepEqual(errors, [], "heartbeats have their own connection")
   assert.deepEqual(
     runs.map((run) => [run!.state, run!.attempt]),
     ids.map(() => ["succeeded", 1]),

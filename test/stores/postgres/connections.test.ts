@@ -8,7 +8,7 @@ import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, aStoreOn, atTheEnd, connectionsTo, until } from "./scratch.ts"
 import { wrapped } from "./wrapped-pool.ts"
 
-/** Whose connections there are, and that those who use them up harm nobody else. */
+/** How many connections a store uses, and that tasks which use up the pool do not harm heartbeats. */
 
 let url: string
 let pool: pg.Pool
@@ -21,8 +21,8 @@ beforeEach(async () => {
 
 test.each([
   ["both connections of the user's pool", () => pool as unknown as Pool, 2],
-  ["all but the one that a wrapped pool has lent for good", () => wrapped(pool), 1],
-])("tasks that hold %s don't keep their worker from extending its leases", async (_, poolOf, tasks) => {
+  ["all connections of a wrapped pool but the one that the store keeps", () => wrapped(pool), 1],
+])("tasks that hold %s do not stop their worker from extending its leases", async (_, poolOf, tasks) => {
   const store = aStoreOn(poolOf())
   await store.open()
   const run = await running(store, aRun())
@@ -32,11 +32,11 @@ test.each([
   const { gone } = await store.heartbeat(aHeartbeat({ held: [heldRun(run, { leaseMs: 2 * LONG_MS })] }))
 
   for (const client of taken) client.release()
-  assert.deepEqual(gone, [], "the leaseKeeper beats over a connection of its own")
+  assert.deepEqual(gone, [], "heartbeats have their own connection")
   assert.ok((await runById(store, run.id)).claimableAt! > run.claimableAt!)
 })
 
-test("a store has no more connections than it was given, and one to listen and beat with", async () => {
+test("a store opens at most its limit of connections, and one more for hints and heartbeats", async () => {
   const psql = await aPsql(url)
   const store = await anOpenStore(url, { connections: 3 })
   await store.listen(() => undefined)
@@ -46,10 +46,10 @@ test("a store has no more connections than it was given, and one to listen and b
 
   assert.equal(await connectionsTo(psql), 4)
   await store.close()
-  await until(async () => (await connectionsTo(psql)) === 0, "all are given back")
+  await until(async () => (await connectionsTo(psql)) === 0, "all connections are closed")
 })
 
-test("a pool that was brought along stays open, with none of its connections in use", async () => {
+test("closing a store leaves the caller's pool open, with no connection in use", async () => {
   const store = aStoreOn(pool)
   await store.open()
   await store.listen(() => undefined)
@@ -59,7 +59,7 @@ test("a pool that was brought along stays open, with none of its connections in 
 
   assert.equal((await pool.query("select 1")).rowCount, 1)
   assert.deepEqual([pool.totalCount - pool.idleCount, pool.waitingCount], [0, 0])
-  assert.equal(pool.listenerCount("error"), 0, "what it says is for its owner again")
+  assert.equal(pool.listenerCount("error"), 0, "the store's listener is removed")
   const psql = await aPsql(url)
-  await until(async () => (await connectionsTo(psql)) <= 2, "the one beside it has gone")
+  await until(async () => (await connectionsTo(psql)) <= 2, "the reserved connection is closed")
 })

@@ -2,15 +2,15 @@ import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeAll } from "vitest"
 import { DAMAGES, DEEP_DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
-import { openBothDoors } from "./two-doors.ts"
+import { openSqlHarness } from "./sql-harness.ts"
 
 let psql: pg.Client
 let store: PostgresStore
 
 beforeAll(async () => {
-  const both = await openBothDoors()
-  ;({ store, psql } = both)
-  // What is in JSON is read whatever it is, also where a constraint would have refused it: it may be older than the constraint.
+  const opened = await openSqlHarness()
+  ;({ store, psql } = opened)
+  // JSON of any shape must be readable, also if a constraint would refuse it: a row may be older than the constraint.
   const { rows } = await psql.query(`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
     from pg_constraint
@@ -18,7 +18,7 @@ beforeAll(async () => {
       and contype = 'c'
       and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause|attempt'`)
   for (const { statement } of rows) await psql.query(statement)
-  return both.close
+  return opened.close
 })
 
 const JSONB = ["missed", "retry", "progress", "details", "attempts", "payload"]

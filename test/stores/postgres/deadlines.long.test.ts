@@ -10,14 +10,14 @@ import { anOpenStore, aPsql, aStore, aStoreOn, atTheEnd, rejectsWith } from "./s
 import { all } from "./store-calls.ts"
 import { aTarPit } from "./tar-pit.ts"
 
-/** Deadlines by the system's clock: calls fail in time, whatever the way to the server does. */
+/** Deadlines by the system's clock: calls fail in time, whatever the network does. */
 
 const DEADLINE_MS = 1_000
-/** For a machine that is busy. */
+/** Tolerance for a busy machine. */
 const SLACK_MS = 2_000
 const OPTIONS = { deadlineMs: DEADLINE_MS, connections: 4 }
-/** One for each call, so that none of them waits. */
-const PLENTY = { deadlineMs: DEADLINE_MS, connections: 20 }
+/** One connection for each call, so that no call waits for one. */
+const ENOUGH_CONNECTIONS = { deadlineMs: DEADLINE_MS, connections: 20 }
 
 let proxy: FaultProxy
 let url: string
@@ -28,16 +28,16 @@ beforeEach(async () => {
   url = await migratedDatabase()
 })
 
-describe("in a black hole", () => {
-  test("every call that is under way fails by its deadline", async () => {
-    const store = await anOpenStore(proxy.through(url), PLENTY)
+describe("on a network that drops everything", () => {
+  test("every running call fails by its deadline", async () => {
+    const store = await anOpenStore(proxy.through(url), ENOUGH_CONNECTIONS)
     await all((call) => call(store))
     proxy.blackhole()
 
     await inTime(() => all((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(store))))
   })
 
-  test("all calls at once fail by their deadline, also those that wait for a connection", async () => {
+  test("concurrent calls fail by their deadline, also calls that wait for a connection", async () => {
     const store = await throughProxy()
     proxy.blackhole()
 
@@ -45,7 +45,7 @@ describe("in a black hole", () => {
     await inTime(() => all((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(store))))
   })
 
-  test("heartbeats that wait for one another fail by their deadline, each", async () => {
+  test("each of several queued heartbeats fails by its deadline", async () => {
     const store = await throughProxy()
     proxy.blackhole()
 
@@ -68,28 +68,28 @@ describe("in a black hole", () => {
     await Promise.all([store.now(), store.now(), store.heartbeat(aHeartbeat())])
     await store.listen(() => undefined)
     proxy.blackhole()
-    const asking = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
+    const failing = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
 
     await inTime(() => store.close())
-    await asking
+    await failing
   })
 
-  test("closing ends by the deadline also if the goodbye gets lost", async () => {
+  test("closing ends by the deadline also if the close message is lost", async () => {
     const store = await throughProxy()
     proxy.delay(50)
-    const asking = store.now()
+    const failing = store.now()
     await sleep(20)
 
     await inTime(async () => {
       const closing = store.close()
-      await asking
+      await failing
       proxy.blackhole()
       await closing
     })
   })
 })
 
-test("calls to a server that is gone without a word fail by their deadline", async () => {
+test("calls to a server that vanished without closing connections fail by their deadline", async () => {
   const tarPit = await aTarPit()
   const store = await anOpenStore(atPort(url, tarPit.port), OPTIONS)
   tarPit.swallow()
@@ -99,8 +99,8 @@ test("calls to a server that is gone without a word fail by their deadline", asy
   await inTime(() => rejectsWith("BELFRY_STORE_UNAVAILABLE", store.heartbeat(aHeartbeat())))
 })
 
-describe("on a way that is slower than the deadline", () => {
-  test("calls fail by it", async () => {
+describe("on a network that is slower than the deadline", () => {
+  test("calls fail by the deadline", async () => {
     const store = await throughProxy()
     proxy.delay(DEADLINE_MS)
 
@@ -108,7 +108,7 @@ describe("on a way that is slower than the deadline", () => {
     await inTime(() => rejectsWith("BELFRY_STORE_UNAVAILABLE", store.heartbeat(aHeartbeat())))
   })
 
-  test("heartbeats beside a pool that the program brought fail by it", async () => {
+  test("heartbeats of a store on the program's own pool fail by the deadline", async () => {
     const pool = new pg.Pool({ connectionString: proxy.through(url), max: 2 })
     pool.on("error", () => undefined)
     atTheEnd(() => pool.end())
@@ -121,7 +121,7 @@ describe("on a way that is slower than the deadline", () => {
   })
 })
 
-test("calls whose connection breaks fail at once", async () => {
+test("calls fail at once when their connection breaks", async () => {
   const store = await anOpenStore(proxy.through(url), { connections: 20 })
   await all((call) => call(store))
   proxy.delay(100)
@@ -134,7 +134,7 @@ test("calls whose connection breaks fail at once", async () => {
   })
 })
 
-test("a table that is locked for all writers is waited for by the deadline", async () => {
+test("a claim on a table that is locked for writers fails by the deadline", async () => {
   const store = await anOpenStore(url, OPTIONS)
   const psql = await aPsql(url)
   await psql.query("begin")

@@ -6,7 +6,7 @@ import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { countRuns } from "../../../src/store/laws/steps.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import {
   anOpenStore,
   aPsql,
@@ -21,42 +21,42 @@ import {
 import { all, CALLS } from "./store-calls.ts"
 
 /**
- * The way to the server gives no answer. Whoever called hears of it when the deadline ends, and nobody hangs. Deadlines end
- * when a test says; how long they take by the system's clock is in `deadlines.long.test.ts`.
+ * The network gives no answer: calls fail at their deadline, and none hangs. The tests advance the clock to the deadline; how
+ * long it takes in real time is tested in `deadlines.long.test.ts`.
  */
 
 const DEADLINE_MS = 3_600_000
 const OPTIONS = { deadlineMs: DEADLINE_MS, connections: 4 }
-/** One for each call, so that none of them waits. */
-const PLENTY = { deadlineMs: DEADLINE_MS, connections: 20 }
-/** The pool's, and the one that is reserved. */
+/** One connection for each call, so that no call waits for one. */
+const ENOUGH_CONNECTIONS = { deadlineMs: DEADLINE_MS, connections: 20 }
+/** The pool's connections and the reserved one. */
 const CONNECTIONS_MAX = OPTIONS.connections + 1
 
 let proxy: FaultProxy
 let url: string
 let psql: pg.Client
-let clock: HandClock
+let clock: ManualClock
 
 beforeEach(async () => {
   proxy = await faultProxy(inject("postgres").port)
   atTheEnd(() => proxy.close())
   url = await migratedDatabase()
   psql = await aPsql(url)
-  clock = new HandClock()
+  clock = new ManualClock()
 })
 
-describe("in a black hole", () => {
-  test("every call that is under way fails by its deadline", async () => {
-    const store = await throughProxy(PLENTY)
+describe("on a network that drops everything", () => {
+  test("every running call fails by its deadline", async () => {
+    const store = await throughProxy(ENOUGH_CONNECTIONS)
     await all((call) => call(store))
-    // After a lost race the first look at what is due waits for a moment.
+    // After a lost race the first read of due schedules waits for a short time.
     await CALLS.dueSchedules(store)
     proxy.blackhole()
 
     await failByDeadline(Object.values(CALLS).map((call) => () => call(store)))
   })
 
-  test("all calls at once fail by their deadline, also those that wait for a connection; then all succeed", async () => {
+  test("concurrent calls fail by their deadline, also calls that wait for a connection; later calls succeed", async () => {
     const store = await throughProxy()
     proxy.blackhole()
 
@@ -68,14 +68,14 @@ describe("in a black hole", () => {
     await until(async () => (await connectionsTo(psql)) <= CONNECTIONS_MAX, "no connection is left over")
   })
 
-  test("heartbeats that wait for one another fail by their deadline, each", async () => {
+  test("each of several queued heartbeats fails by its deadline", async () => {
     const store = await throughProxy()
     proxy.blackhole()
 
     await failByDeadline([1, 2, 3].map(() => () => store.heartbeat(aHeartbeat())))
   })
 
-  test("opening fails by its deadline, and may be tried again", async () => {
+  test("opening fails by its deadline, and can be tried again", async () => {
     const store = aStore(proxy.through(url), { ...OPTIONS, clock })
     atTheEnd(() => proxy.mend())
     proxy.blackhole()
@@ -91,28 +91,28 @@ describe("in a black hole", () => {
     const store = await throughProxy()
     await Promise.all([store.now(), store.now(), store.heartbeat(aHeartbeat())])
     await store.listen(() => undefined)
-    // What it does in the background once it listens has ended.
-    await until(() => clock.held === 0)
+    // Wait for the warm-up that `listen` starts in the background.
+    await until(() => clock.pendingTimers === 0)
     proxy.blackhole()
-    const asking = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
+    const running = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
 
     const closing = store.close()
     await setImmediate()
     clock.advance(DEADLINE_MS)
 
     await closing
-    await asking
+    await running
   })
 
-  test("closing ends by the deadline also if the goodbye gets lost", async () => {
+  test("closing ends by the deadline also if the close message is lost", async () => {
     const store = await throughProxy()
     await psql.query("begin")
     await psql.query("lock table belfry.runs")
-    const asking = countRuns(store)
+    const running = countRuns(store)
     await until(async () => (await waitersForLocks(psql)) === 1)
     const closing = store.close()
     await psql.query("commit")
-    await asking
+    await running
 
     proxy.blackhole()
     clock.advance(DEADLINE_MS)
@@ -121,8 +121,8 @@ describe("in a black hole", () => {
   })
 })
 
-describe("a way that is slower than the deadline", () => {
-  test("connections that come too late are used or given up, not kept", async () => {
+describe("a network that is slower than the deadline", () => {
+  test("leaves no extra connections: late ones are used or closed", async () => {
     const store = await throughProxy()
     proxy.delay(100)
 
@@ -134,7 +134,7 @@ describe("a way that is slower than the deadline", () => {
     await until(async () => (await connectionsTo(psql)) <= CONNECTIONS_MAX, "no connection is left over")
   })
 
-  test("leaves the pool of a program that brought its own with no more connections than it had, and one beside it", async () => {
+  test("leaves the program's own pool with its connections and one reserved connection", async () => {
     const pool = new pg.Pool({ connectionString: proxy.through(url), max: 2, application_name: "belfry" })
     pool.on("error", () => undefined)
     atTheEnd(() => pool.end())
@@ -152,17 +152,17 @@ describe("a way that is slower than the deadline", () => {
 
 async function throughProxy(options = OPTIONS): Promise<PostgresStore> {
   const store = await anOpenStore(proxy.through(url), { ...options, clock })
-  // Else it couldn't be closed before its deadline.
+  // Without this, the store could not be closed before its deadline.
   atTheEnd(() => proxy.mend())
   return store
 }
 
-/** All at once: they fail as soon as their deadline has ended once. */
+/** Starts all calls, advances the clock to the deadline once, and expects all calls to fail. */
 async function failByDeadline(calls: readonly (() => Promise<unknown>)[]): Promise<void> {
   const words = /the test's database did not answer within 3600 s\./
   const failing = Promise.all(calls.map((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(), words)))
   await setImmediate()
-  await until(() => clock.held > 0, "calls are under way")
+  await until(() => clock.pendingTimers > 0, "calls are running")
 
   clock.advance(DEADLINE_MS)
 

@@ -4,18 +4,18 @@ import { systemClock } from "../../../src/runtime/clock.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
 import { PATIENCE_MS } from "./scratch.ts"
 
-/** A table that a statement has read, as the server saw it while it did. */
-export interface Look {
+/** One read of a table by a statement, as the server's plan reports it. */
+export interface TableRead {
   readonly table: string
-  /** Null if the table was read from one end to the other. */
+  /** Null for a sequential scan of the whole table. */
   readonly index: string | null
-  /** Rows that were looked at, also in vain. */
+  /** Rows that were read, including rows that a filter discarded. */
   readonly rows: number
 }
 
 export interface Explained {
-  readonly looks: readonly Look[]
-  /** Of all steps of the plans, the most rows that one went through, in tables or not: a list that is read for each row of another. */
+  readonly reads: readonly TableRead[]
+  /** The most rows that one step of the plans processed, also steps that read no table, such as a list read for each row. */
   readonly busiest: number
 }
 
@@ -25,10 +25,10 @@ export interface ExplainedStore {
   close(): Promise<void>
 }
 
-/** A store whose every statement tells how it was performed, also those inside functions. */
+/** A store that collects the plan of every statement, also of statements inside functions. */
 export async function anExplainedStore(url: string): Promise<ExplainedStore> {
   const plans: Plan[] = []
-  class TellingClient extends pg.Client {
+  class ExplainingClient extends pg.Client {
     constructor(options: pg.ClientConfig) {
       super(options)
       this.on("notice", ({ message }) => {
@@ -50,13 +50,13 @@ export async function anExplainedStore(url: string): Promise<ExplainedStore> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
-    // It keeps its plans for as long as it lasts.
+    // The connection stays open, because it keeps the plans of functions.
     idleTimeoutMillis: 0,
     options: options.join(" "),
-    Client: TellingClient as never,
+    Client: ExplainingClient as never,
   })
   const about = { schema: "belfry", where: "the test's database", deadlineMs: PATIENCE_MS }
-  const makePool = async () => ({ pool: pool as unknown as Pool, isOurs: false })
+  const makePool = async () => ({ pool: pool as unknown as Pool, isOwned: false })
   const store = createPostgresStore(makePool, about, systemClock)
   await store.open()
   return {
@@ -65,7 +65,7 @@ export async function anExplainedStore(url: string): Promise<ExplainedStore> {
       plans.length = 0
       await call()
       return {
-        looks: plans.flatMap((plan) => looksOf(plan)),
+        reads: plans.flatMap((plan) => readsOf(plan)),
         busiest: Math.max(0, ...plans.flatMap((plan) => stepsOf(plan)).map(rowsOf)),
       }
     },
@@ -91,36 +91,36 @@ function stepsOf(plan: Plan): readonly Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap((each) => stepsOf(each))]
 }
 
-function looksOf(plan: Plan): readonly Look[] {
+function readsOf(plan: Plan): readonly TableRead[] {
   const type = plan["Node Type"]
   const { "Index Name": index, "Relation Name": table } = plan
-  if (type === "Bitmap Heap Scan") return looksByBitmap(plan)
-  const below = (plan.Plans ?? []).flatMap((each) => looksOf(each))
+  if (type === "Bitmap Heap Scan") return readsByBitmap(plan)
+  const below = (plan.Plans ?? []).flatMap((each) => readsOf(each))
   if (!/Scan$/.test(type) || table === undefined) return below
-  // A row's place in the table is as good as any index.
-  const way = type === "Tid Scan" ? "ctid" : (index ?? null)
-  return [...below, { table, index: way, rows: rowsOf(plan) }]
+  // A read by ctid is as good as an index.
+  const access = type === "Tid Scan" ? "ctid" : (index ?? null)
+  return [...below, { table, index: access, rows: rowsOf(plan) }]
 }
 
 /**
- * A bitmap is made below by an index, or by several. What an index finds includes versions of rows that nobody sees any more,
- * and how many of those are left is chance. So the rows of one alone are counted in the table.
+ * A bitmap scan reads one or more indexes. An index also returns dead versions of rows, and their number is random. So with one
+ * index, the rows of the table are counted instead.
  */
-function looksByBitmap(plan: Plan): readonly Look[] {
+function readsByBitmap(plan: Plan): readonly TableRead[] {
   const table = plan["Relation Name"]!
-  const makers = (plan.Plans ?? []).flatMap((each) => makersOf(each))
-  return makers.map((maker) => ({
+  const scans = (plan.Plans ?? []).flatMap((each) => indexScansOf(each))
+  return scans.map((scan) => ({
     table,
-    index: maker["Index Name"]!,
-    rows: rowsOf(makers.length === 1 ? plan : maker),
+    index: scan["Index Name"]!,
+    rows: rowsOf(scans.length === 1 ? plan : scan),
   }))
 }
 
-function makersOf(plan: Plan): readonly Plan[] {
-  return plan["Node Type"] === "Bitmap Index Scan" ? [plan] : (plan.Plans ?? []).flatMap(makersOf)
+function indexScansOf(plan: Plan): readonly Plan[] {
+  return plan["Node Type"] === "Bitmap Index Scan" ? [plan] : (plan.Plans ?? []).flatMap(indexScansOf)
 }
 
 function rowsOf(plan: Plan): number {
-  const inVain = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
-  return (plan["Actual Rows"] + inVain) * plan["Actual Loops"]
+  const discarded = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
+  return (plan["Actual Rows"] + discarded) * plan["Actual Loops"]
 }

@@ -4,9 +4,9 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { makeStore } from "./scratch.ts"
-import { TwoDoors } from "./two-doors.ts"
+import { SqlHarness } from "./sql-harness.ts"
 
-/** Three roles with the grants that the guide names, and nothing else: each can do its own, and not the others'. */
+/** Three roles with exactly the grants of the guide: each can run its own statements, and no others. */
 
 const GUIDE = readFileSync(new URL("../../../docs/guides/postgres.md", import.meta.url), "utf8")
 const GRANTS = /<!-- grants -->\s*```sql\n([\s\S]*?)```/.exec(GUIDE)![1]!
@@ -40,7 +40,7 @@ afterAll(async () => {
   await admin.end()
 })
 
-/** Roles are the server's, which other files use as well. */
+/** Roles belong to the server, which other test files share. */
 async function dropRoles(): Promise<void> {
   for (const role of ROLES) {
     const { rowCount } = await admin.query("select from pg_roles where rolname = $1", [role])
@@ -65,16 +65,16 @@ const STATEMENTS = {
   delete: "delete from belfry.schedules where id = 'x'",
   "write runs": "insert into belfry.runs (id, task, state, triggered_by) values ('r', 't', 'pending', 'api')",
   "change runs": "update belfry.runs set state = 'failed'",
-  "write what is Belfry's": "update belfry.schedules set version = version + 1 where id = 'x'",
-  "pass the door": INSERT.replace("cron)", "cron, version)").replace("1 *')", "1 *', 1)"),
+  "write an internal column": "update belfry.schedules set version = version + 1 where id = 'x'",
+  "insert an internal column": INSERT.replace("cron)", "cron, version)").replace("1 *')", "1 *', 1)"),
 } as const
 
-const LOOKS = ["status", "history"] as const
-const OPERATES = [...LOOKS, "trigger", "pause", "resume", "reschedule", "enqueue"] as const
-const DEFINES = [...LOOKS, "insert", "update", "delete"] as const
+const READS = ["status", "history"] as const
+const OPERATES = [...READS, "trigger", "pause", "resume", "reschedule", "enqueue"] as const
+const DEFINES = [...READS, "insert", "update", "delete"] as const
 
 describe.each<[Role, readonly (keyof typeof STATEMENTS)[]]>([
-  ["belfry_viewer", LOOKS],
+  ["belfry_viewer", READS],
   ["belfry_operator", OPERATES],
   ["belfry_author", DEFINES],
 ])("%s", (role, allowed) => {
@@ -96,7 +96,7 @@ describe.each<[Role, readonly (keyof typeof STATEMENTS)[]]>([
   })
 })
 
-test("who did it is the caller, not the owner of the function", async () => {
+test("changes are attributed to the caller, not to the owner of the function", async () => {
   await admin.query("delete from belfry.schedules; delete from belfry.runs")
   await clients.get("belfry_author")!.query(INSERT)
   const operator = clients.get("belfry_operator")!
@@ -104,7 +104,7 @@ test("who did it is the caller, not the owner of the function", async () => {
   await operator.query("select belfry.pause('x', 'stocktaking', now() + interval '1 day')")
   const store = makeStore(url)
   await store.open()
-  await new TwoDoors(store, admin).look()
+  await new SqlHarness(store, admin).fireDue()
   await store.close()
 
   const viewer = clients.get("belfry_viewer")!
@@ -119,9 +119,9 @@ test("who did it is the caller, not the owner of the function", async () => {
   assert.deepEqual(rows, [{ enabled: false, ...paused }])
 })
 
-/** The casts of a row's own types would run with the rights of whoever owns the function. */
+/** Otherwise casts of the table's own types would run with the rights of the function's owner. */
 test.each(["deleted", "written_by_hand"])(
-  "%s() can't be made a trigger of a table of somebody else's, nor runs for one",
+  "%s() can't be used as a trigger of another table",
   async (name) => {
     const viewer = clients.get("belfry_viewer")!
     await viewer.query("create temporary table if not exists own (id text, function text)")
@@ -135,10 +135,10 @@ test.each(["deleted", "written_by_hand"])(
   },
 )
 
-test("nobody's objects in public are called by what an author or an operator does", async () => {
+test("statements of an author or an operator never call objects in public", async () => {
   await admin.query("delete from belfry.schedules; delete from belfry.runs")
   await admin.query("create table public.called (by_whom text); grant all on public.called to public")
-  // Each fits better than the server's own: those take other types.
+  // Each matches its call better than PostgreSQL's own function, which takes other types.
   for (const [name, takes, returns] of [
     ["to_jsonb", "belfry.schedules", "jsonb"],
     ["jsonb_array_length", "text", "integer"],

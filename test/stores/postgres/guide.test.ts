@@ -6,16 +6,16 @@ import { test } from "vitest"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aPsql, aStore, until } from "./scratch.ts"
 
-/** Every SQL block of the guide, as it stands there, one after the other, beside a running process. */
+/** Runs every SQL block of the guide, unchanged and in order, beside a running process. */
 
-/** Roles are the server's: grants.test.ts makes them, and takes them away again. */
+/** Without the grants: roles belong to the server, and grants.test.ts creates and drops them. */
 const GUIDE = readFileSync(new URL("../../../docs/guides/postgres.md", import.meta.url), "utf8").replace(
   /<!-- grants -->[\s\S]*?\n```\n/,
   "",
 )
 const BLOCKS = [...GUIDE.matchAll(/```sql\n([\s\S]*?)```/g)].map((match) => match[1]!)
 
-/** Schedules to be planned, and runs to be performed. */
+/** Schedules that are due, and runs that are not finished. */
 const LEFT_TO_DO = `
   select
   from belfry.schedules
@@ -25,7 +25,7 @@ const LEFT_TO_DO = `
   from belfry.runs
   where state = 'running' or state = 'pending' and claimable_at <= clock_timestamp()`
 
-test("the guide's SQL does what it says", async () => {
+test("the guide's SQL does what the guide says", async () => {
   const url = await migratedDatabase()
   const report = defineTask({ name: "report", run: () => ({ success: true, message: "Sent" }) })
   await using scheduler = createScheduler({ store: aStore(url), tasks: [report], logger: silentLogger })
@@ -37,7 +37,7 @@ test("the guide's SQL does what it says", async () => {
     (text) => text.trim() !== "",
   )) {
     answers.push(await psql.query(statement))
-    // As somebody who types: a process has looked meanwhile.
+    // Between statements that a person types, the process has time to react.
     await until(async () => (await psql.query(LEFT_TO_DO)).rowCount === 0, "nothing is left to do")
   }
 

@@ -26,12 +26,12 @@ import { aPsql, aStore, atTheEnd, PATIENCE_MS } from "./scratch.ts"
 import { CALLS } from "./store-calls.ts"
 
 /**
- * A role with no right but to create objects in `public`, which every role has on PostgreSQL 13 and 14, makes functions and
- * operators there that fit the store's statements better than the server's own. None of them is ever called.
+ * A role may only create objects in `public`, as every role may on PostgreSQL 13 and 14. It creates functions and operators there
+ * that match the store's statements better than PostgreSQL's own. None of them is ever called.
  */
 
 test("objects that others create in public are never called with Belfry's rights", async () => {
-  const { texts } = await everything(await freshDatabase())
+  const { texts } = await makeAllCalls(await freshDatabase())
   const url = await freshDatabase()
   const psql = await aPsql(url)
   await psql.query("grant create on schema public to public")
@@ -43,38 +43,38 @@ test("objects that others create in public are never called with Belfry's rights
   const intruding = await aPsql(intruder.url)
   await intruding.query(hostileObjects(known.rows.map(({ proname }) => proname)))
 
-  await everything(owner.url)
+  await makeAllCalls(owner.url)
 
   assert.ok(known.rows.length > 30, "the functions' names were found")
   assert.deepEqual((await psql.query("select distinct called from public.witness")).rows, [])
 })
 
-test("statements that are sent as they are name every function by its schema", async () => {
-  const { texts } = await everything(await freshDatabase())
+test("statements outside functions qualify every function with its schema", async () => {
+  const { texts } = await makeAllCalls(await freshDatabase())
 
   const sent = texts.filter((text) => !MIGRATIONS.includes(text) && !/^\s*create /.test(text))
-  const unnamed = sent.flatMap((text) => namesIn([text], UNNAMED))
+  const unqualified = sent.flatMap((text) => namesIn([text], UNQUALIFIED))
 
   assert.ok(sent.length > 20, "statements were sent")
-  assert.deepEqual([...new Set(unnamed)], [])
+  assert.deepEqual([...new Set(unqualified)], [])
 })
 
-/** What is called: the words before a bracket. */
+/** The names of called functions: the words before a parenthesis. */
 function namesIn(texts: readonly string[], pattern = /([a-z_]+)\(/g): readonly string[] {
   const words = texts.flatMap((text) => [...calls(text).matchAll(pattern)].map((match) => match[1]!))
   return [...new Set(words)]
 }
 
-const UNNAMED = /(?<![.\w"])([a-z_]+)\(/g
+const UNQUALIFIED = /(?<![.\w"])([a-z_]+)\(/g
 
-/** Without aliases and what is the grammar's own: several lists in one unnest can't even be named by its schema. */
+/** Removes aliases and SQL syntax that looks like a call. An unnest of several arrays can't be qualified with a schema. */
 function calls(text: string): string {
   return text.replaceAll(/\bas \w+\(|\b(?:coalesce|greatest|array)\(|(?<!\.)\bunnest\([^(),]+,/g, "")
 }
 
-/** Every call of the store and of its locks, on records that are there and on such as are not. */
-async function everything(url: string): Promise<{ texts: readonly string[] }> {
-  const { texts, stop } = heard()
+/** Makes every call of the store and of its locks, on existing and on missing records. */
+async function makeAllCalls(url: string): Promise<{ texts: readonly string[] }> {
+  const { texts, stop } = sentStatements()
   const store = aStore(url)
   await store.open()
   for (const call of Object.values(CALLS)) await call(store)
@@ -100,7 +100,7 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
     await store.heartbeat(aHeartbeat({ statistics: { number, additions: [addition, addition] } }))
   await store.summarise({ subject: "all", spanMs: 60_000, from: 0, until: 9e12, limit: 1 })
   await store.heartbeat(aHeartbeat({ isLeaving: true }))
-  await documented(store)
+  await useDocuments(store)
   for (const orderBy of ["createdAt", "scheduledFor", "completedAt"] as const) {
     const page = { orderBy, after: { at: 2_000_000_000_000, id: "z" }, limit: 10 }
     await store.findRuns({}, page)
@@ -121,12 +121,12 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.claim(aClaim())
   await store.prune(aPruning({ olderThanMs: 0, silentForMs: 0, journalOlderThanMs: 0 }))
   await store.close()
-  await locked(url)
+  await useLocks(url)
   stop()
   return { texts }
 }
 
-async function documented(store: Store): Promise<void> {
+async function useDocuments(store: Store): Promise<void> {
   const document = aDocument()
   const made = await store.putDocument(document, null, anEntry())
   const changed = await store.putDocument({ ...document, value: 2 }, (made as { version: number }).version)
@@ -145,8 +145,8 @@ async function documented(store: Store): Promise<void> {
 const PAGE = { after: null, limit: 10 } as const
 const LIST = { orderBy: "id", after: null, limit: 10 } as const
 
-async function locked(url: string): Promise<void> {
-  const makePool = async () => ({ pool: await poolFor(url, 1, PATIENCE_MS), isOurs: true })
+async function useLocks(url: string): Promise<void> {
+  const makePool = async () => ({ pool: await poolFor(url, 1, PATIENCE_MS), isOwned: true })
   const options = { schema: "belfry", deadlineMs: PATIENCE_MS, where: "here" }
   const locks = createPostgresLocks(makePool, options, systemClock)
   await locks.open()
@@ -158,21 +158,21 @@ async function locked(url: string): Promise<void> {
   await locks.close()
 }
 
-/** The texts of all that is sent from now on. */
-function heard(): { texts: readonly string[]; stop(): void } {
+/** Collects the texts of all statements that are sent from now on. */
+function sentStatements(): { texts: readonly string[]; stop(): void } {
   const texts: string[] = []
-  const query = pg.Client.prototype.query as (...given: unknown[]) => unknown
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   const spy = vi.spyOn(pg.Client.prototype, "query")
-  spy.mockImplementation(function (this: pg.Client, ...given: unknown[]) {
-    const { text } = given[0] as { text?: string }
+  spy.mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    const { text } = args[0] as { text?: string }
     if (text !== undefined) texts.push(text)
-    return query.apply(this, given)
+    return query.apply(this, args)
   } as never)
   atTheEnd(() => spy.mockRestore())
   return { texts, stop: () => spy.mockRestore() }
 }
 
-/** A role that may log in, and nothing else. It goes with the test. */
+/** A role that may only log in. It is dropped after the test. */
 async function aRole(psql: pg.Client, url: string): Promise<{ name: string; url: string }> {
   const name = `belfry_test_${randomBytes(6).toString("hex")}`
   await psql.query(`create role ${name} login password 'secret'`)

@@ -1,6 +1,6 @@
-/** What a role that may create objects in `public` can put in the way of other roles' statements. */
+/** Objects that a role which may create objects in `public` can use to capture the statements of other roles. */
 
-/** Those of the values that the store compares and computes with, and those that a text without a type could be taken for. */
+/** The types that the store compares and computes with, and the types that an untyped literal could resolve to. */
 const TYPES = [
   ...["integer", "bigint", "float8", "numeric", "text", "varchar", "timestamptz", "interval", "regclass"],
   ...["jsonb", "json", "text[]", "bigint[]"],
@@ -8,7 +8,7 @@ const TYPES = [
 const LOGICAL = ["=", "<>", "<", ">", "<=", ">=", "@>", "<@", "~", "?"]
 const OTHER = ["+", "-", "*", "/", "%", "||", "&", "<<", "->", "->>"]
 
-/** Functions with a list of any length can only be outbid by one that has exactly the arguments of a call. */
+/** A variadic function can only be overridden by a function with exactly the arguments of a call. */
 const LONG_CALLS = [
   "num_nonnulls(jsonb, jsonb, bigint, text, text, text, jsonb, text, jsonb, text)",
   "json_build_array(jsonb, jsonb, bigint, text, text, text, jsonb, text, integer, integer, jsonb)",
@@ -17,7 +17,7 @@ const LONG_CALLS = [
   "jsonb_build_object(text, integer, text, text, text, numeric, text, numeric, text, text, text, text)",
 ]
 
-/** Each notes its call in `public.witness`. A statement that takes one of them then fails, or computes nonsense. */
+/** Each object records its call in `public.witness`. A statement that uses one fails or returns wrong results. */
 export function hostileObjects(names: readonly string[]): string {
   return `
   create table public.witness (called text);

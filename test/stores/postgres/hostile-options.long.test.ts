@@ -4,6 +4,6 @@ import { migratedDatabase } from "../../support/fresh-database.ts"
 import { tryHostileOptions } from "../../support/hostile-options.ts"
 import { aStore } from "./scratch.ts"
 
-test("every option is refused by its name, or kept as it is", async () => {
+test("every hostile option is refused by its name, or stored unchanged", async () => {
   assert.ok((await tryHostileOptions(aStore(await migratedDatabase()))) > 100)
 })

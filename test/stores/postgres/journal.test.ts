@@ -7,7 +7,7 @@ import type { Store } from "../../../src/store/store.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { makeStore } from "./scratch.ts"
 
-/** What is written by hand is in the journal; what Belfry writes itself is not, unless it says so. */
+/** Changes by SQL are in the journal. Belfry's own writes are not, unless they carry an entry. */
 
 let psql: pg.Client
 let store: Store
@@ -26,14 +26,14 @@ async function journal() {
   return entries.map(({ action, subjectId, before, after }) => ({ action, subjectId, before, after }))
 }
 
-test("an insert, an update and a delete by hand, with what was different", async () => {
+test("an insert, an update and a delete by SQL are entries with the changed values", async () => {
   await psql.query("insert into belfry.schedules (id, task, cron) values ('a', 'report', '0 3 * * *')")
   await psql.query("update belfry.schedules set cron = '0 4 * * *', payload = '{\"n\": 1}' where id = 'a'")
   await psql.query("update belfry.schedules set cron = '0 4 * * *' where id = 'a'")
   await psql.query("delete from belfry.schedules where id = 'a'")
 
   const [inserted, updated, deleted, ...more] = await journal()
-  assert.deepEqual(more, [], "an update that changes nothing is none")
+  assert.deepEqual(more, [], "an update that changes nothing has no entry")
   assert.deepEqual([inserted!.action, updated!.action, deleted!.action], ["created", "updated", "deleted"])
   assert.equal((inserted!.after as { cron: string }).cron, "0 3 * * *")
   assert.deepEqual(updated!.before, { cron: "0 3 * * *", payload: null })
@@ -41,7 +41,7 @@ test("an insert, an update and a delete by hand, with what was different", async
   assert.equal((deleted!.before as { cron: string }).cron, "0 4 * * *")
 })
 
-test("several rows of one statement are several entries, and who wrote them is named", async () => {
+test("each row of a statement has its own entry, with the name of the session's user", async () => {
   await psql.query(
     "insert into belfry.schedules (id, task, cron) values ('a', 't', '@daily'), ('b', 't', '@daily')",
   )
@@ -62,7 +62,7 @@ test("several rows of one statement are several entries, and who wrote them is n
   assert.equal((await journal()).length, 6)
 })
 
-test("an insert that is passed over is no entry, and one that becomes an update is an update", async () => {
+test("an insert that does nothing on a conflict has no entry, and one that becomes an update has an update's entry", async () => {
   const insert = "insert into belfry.schedules (id, task, cron) values ('a', 'report', '@daily')"
   await psql.query(insert)
   await psql.query(`${insert} on conflict do nothing`)
@@ -79,7 +79,7 @@ test("an insert that is passed over is no entry, and one that becomes an update 
   )
 })
 
-test("the functions for operators leave an entry", async () => {
+test("the functions for operators add entries", async () => {
   await created(store, aSchedule({ id: "a", nextRunAt: Date.now() + 3_600_000 }))
   await psql.query("select belfry.pause('a', 'holiday')")
   await psql.query("select belfry.resume('a')")
@@ -94,7 +94,7 @@ test("the functions for operators leave an entry", async () => {
   assert.ok(typeof (entries[2]!.after as { nextRunAt: number }).nextRunAt === "number")
 })
 
-test("what Belfry writes, fires and removes by itself is no entry", async () => {
+test("Belfry's own writes, fires and removals have no entries", async () => {
   await psql.query("insert into belfry.schedules (id, task, cron) values ('a', 'report', '@daily')")
   await psql.query("delete from belfry.journal")
   const schedule = await scheduleById(store, "a")
@@ -107,7 +107,7 @@ test("what Belfry writes, fires and removes by itself is no entry", async () => 
   assert.deepEqual(await journal(), [])
 })
 
-test("a write that is rolled back is no entry", async () => {
+test("a write that is rolled back has no entry", async () => {
   await psql.query("begin")
   await psql.query("insert into belfry.schedules (id, task, cron) values ('a', 'report', '@daily')")
   await psql.query("rollback")

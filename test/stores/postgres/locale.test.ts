@@ -7,7 +7,7 @@ import { query } from "../../support/postgres.ts"
 import { proveLaws } from "./schema-lab.ts"
 import { anOpenStore } from "./scratch.ts"
 
-/** In a database whose texts are in the order of a language, ids are in that of their bytes all the same. */
+/** A database that sorts text by a language. Ids must still be sorted by their bytes. */
 
 let url = ""
 
@@ -15,13 +15,13 @@ beforeAll(async () => {
   url = await freshDatabase({ locale: "en-US" })
 })
 
-test("the database's own order is another one", async () => {
+test("the database's default order is not that of bytes", async () => {
   const [row] = await query<{ is_other: boolean }>(url, "select 'a' < 'B' as is_other")
 
   assert.equal(row!.is_other, true)
 })
 
-test("ids of schedules, runs and workers come by their bytes, page by page", async () => {
+test("pages of schedules and runs are ordered by the bytes of ids", async () => {
   const store = await anOpenStore(url)
   const ids = ["B", "_", "a", "-", "a-b", "ab", "A1", "Z", "z", "1", "a_b"]
   for (const id of ids) await store.putSchedule(aSchedule({ id }), null)
@@ -43,5 +43,5 @@ test("ids of schedules, runs and workers come by their bytes, page by page", asy
   )
 })
 
-// Those in which ids are ordered, compared or paged.
+// The laws in which ids are ordered, compared or paged.
 proveLaws({ numbers: [4, 6, 9], where: "in another language", url: () => url })

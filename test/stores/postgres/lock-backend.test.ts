@@ -14,13 +14,13 @@ import { patientClock } from "../../support/patient-clock.ts"
 import { query } from "../../support/postgres.ts"
 import { aPsql, atTheEnd, PATIENCE_MS, rejectsWith, until } from "./scratch.ts"
 
-/** On a real server, in real time; each peer has connections of its own, as another process would. */
+/** On a real server, in real time. Each peer has its own connections, like another process. */
 
 let url = ""
 
 beforeAll(async () => {
   url = await migratedDatabase()
-  // A machine that stands still for a while must not end a wait.
+  // A long timeout, so that a busy machine does not end a wait.
   await query(url, `alter function belfry.acquire_lock set lock_timeout = ${PATIENCE_MS}`)
 })
 
@@ -36,7 +36,7 @@ const lab: LockLab = {
 async function open(): Promise<LockBackend> {
   const pool = await poolFor(url, 4, PATIENCE_MS)
   const backend = createPostgresLocks(
-    async () => ({ pool, isOurs: true }),
+    async () => ({ pool, isOwned: true }),
     aboutSchema("belfry"),
     patientClock,
   )
@@ -53,15 +53,15 @@ for (const { number, name, cases } of LOCK_LAWS) {
   })
 }
 
-test("processes that count under a lock lose no count, and their fences rise", async () => {
+test("processes that increment a counter under a lock lose no increment, and their fences rise", async () => {
   await lab.openBackend()
   const folder = mkdtempSync(join(tmpdir(), "belfry-locks-"))
   atTheEnd(() => rmSync(folder, { recursive: true }))
   const file = join(folder, "count")
 
-  const said = await Promise.all(["a", "b", "c"].map(() => inAnotherProcess("postgres", url, file)))
+  const turnsByProcess = await Promise.all(["a", "b", "c"].map(() => inAnotherProcess("postgres", url, file)))
 
-  const turns = said.flat().sort((a, b) => a.count - b.count)
+  const turns = turnsByProcess.flat().sort((a, b) => a.count - b.count)
   assert.deepEqual(
     turns.map(({ count }) => count),
     Array.from({ length: 60 }, (_, index) => index + 1),
@@ -71,11 +71,11 @@ test("processes that count under a lock lose no count, and their fences rise", a
   }
 })
 
-test("one who drew its fence early doesn't write it after a higher one", async () => {
+test("an acquire that waited gets a fence above all fences drawn meanwhile", async () => {
   const backend = await lab.openBackend()
   const psql = await aPsql(url)
   const slow = await aPsql(url)
-  // It stands in the middle of taking the lock: it has its turn, and hasn't written.
+  // A slow acquire: it holds the advisory lock of the name, and has not written yet.
   await slow.query("begin")
   await slow.query("select pg_advisory_xact_lock(hashtext('belfry.locks'), hashtext('invoices'))")
 
@@ -91,7 +91,7 @@ test("one who drew its fence early doesn't write it after a higher one", async (
   assert.ok(answer.outcome === "acquired" && answer.fence > rows[0].fence, JSON.stringify(answer))
 })
 
-test("rows that nobody came back for are gone after the next opening; newer ones stay", async () => {
+test("opening deletes locks that expired over an hour ago, and keeps newer ones", async () => {
   const backend = await lab.openBackend()
   await backend.acquire("forgotten", "dead", 1)
   await backend.acquire("recent", "dead", 1)
@@ -106,11 +106,13 @@ test("rows that nobody came back for are gone after the next opening; newer ones
   assert.deepEqual(rows, [{ name: "recent" }])
 })
 
-test("a pool of the user's stays theirs, and another schema is another set of locks", async () => {
+test("the user's own pool stays open after close, and each schema has its own locks", async () => {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
   atTheEnd(() => pool.end())
   const locksIn = (schema: string) =>
-    createLocks(createPostgresLocks(async () => ({ pool, isOurs: false }), aboutSchema(schema), patientClock))
+    createLocks(
+      createPostgresLocks(async () => ({ pool, isOwned: false }), aboutSchema(schema), patientClock),
+    )
   const [here, there] = [locksIn("belfry"), locksIn("other")]
 
   const first = await here.acquire("invoices", { ttl: "10m" })
@@ -122,7 +124,7 @@ test("a pool of the user's stays theirs, and another schema is another set of lo
   assert.equal((await pool.query("select 1 as one")).rows[0].one, 1)
 })
 
-test("a server that isn't there is a fault that says where", async () => {
+test("an unreachable server is a fault that names the address", async () => {
   const locks = createLocks(postgresLocks("postgres://localhost:1/nowhere"))
 
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", locks.acquire("invoices"), /localhost:1\/nowhere/)

@@ -7,11 +7,11 @@ import { beforeEach, test } from "vitest"
 import * as z from "zod"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, atTheEnd, until } from "./scratch.ts"
-import { everySecondHasItsRun } from "./seconds.ts"
+import { assertRunEverySecond } from "./seconds.ts"
 
-/** How late somebody else's transaction makes others, and leases that end while one is open: in real time. */
+/** In real time: how much another program's transaction delays other schedules, and leases that end while it is open. */
 
-/** Where nobody waits, on a machine that is busy. */
+/** For runs that wait for nothing, on a busy machine. */
 const LATE_MAX_MS = 1_500
 
 let store: PostgresStore
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await other.query("begin")
 })
 
-test("a schedule that is held is the only one that is late", async () => {
+test("only a schedule whose row is locked is late", async () => {
   const performed: { id: string; at: number }[] = []
   const tick = defineTask({
     name: "tick",
@@ -53,13 +53,16 @@ test("a schedule that is held is the only one that is late", async () => {
   await scheduler.stop()
 
   assert.ok(meanwhile.filter(({ id }) => !id.startsWith("held")).length >= 9)
-  assert.ok(meanwhile.filter(({ id }) => id.startsWith("held")).length <= 1, "one may have been under way")
+  assert.ok(
+    meanwhile.filter(({ id }) => id.startsWith("held")).length <= 1,
+    "one may have been started before",
+  )
   const lateMs = meanwhile.map(({ id, at }) => at - Date.parse(id.split("@")[1]!))
   assert.ok(Math.max(...lateMs) < LATE_MAX_MS, `${lateMs}`)
-  await everySecondHasItsRun(psql, { schedules: 4 })
+  await assertRunEverySecond(psql, { schedules: 4 })
 })
 
-test("a run that is completed in a transaction which stays open for longer than the lease costs its worker nothing", async () => {
+test("a worker loses no run when a run is completed in a transaction that stays open longer than the lease", async () => {
   const work = defineTask({
     name: "work",
     payload: z.any(),

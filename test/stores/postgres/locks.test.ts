@@ -20,11 +20,11 @@ import {
 } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import { anOpenStore, aPsql, atTheEnd, until, waitersForLocks } from "./scratch.ts"
-import { everySecondHasItsRun } from "./seconds.ts"
+import { assertRunEverySecond } from "./seconds.ts"
 
-/** Somebody else's transaction holds what we need, and takes its time: only what it holds is late. */
+/** Another program's transaction locks rows for a long time. Only these rows are late. */
 
 const OUTPUT = { message: null, details: null }
 
@@ -40,14 +40,14 @@ beforeEach(async () => {
   await other.query("begin")
 })
 
-describe("a schedule that is held", () => {
-  test("isn't waited for when others fire, and fires when it is let go", async () => {
+describe("a schedule whose row is locked", () => {
+  test("does not delay others that fire, and fires when the lock is released", async () => {
     const now = await store.now()
     const held = await created(store, aSchedule({ id: "held", nextRunAt: now }))
     const free = await created(store, aSchedule({ id: "free", nextRunAt: now }))
     const plans = [held, free].map((schedule) => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
     await other.query("select from belfry.schedules where id = 'held' for update")
-    // Were it waited for, that would be for ever.
+    // A statement that waited for the row would wait forever.
     await psql.query("alter function belfry.fire set lock_timeout = 0")
 
     const [first, second] = await store.fire(plans)
@@ -57,7 +57,7 @@ describe("a schedule that is held", () => {
     assert.deepEqual([first!.outcome, second!.outcome, third!.outcome], ["stale", "done", "done"])
   })
 
-  test("whose live key is being taken by an open transaction doesn't keep the others either", async () => {
+  test("does not delay others if instead its live key is being taken by an open transaction", async () => {
     const now = await store.now()
     const schedules = [
       await created(store, aSchedule({ id: "held", nextRunAt: now })),
@@ -69,7 +69,7 @@ describe("a schedule that is held", () => {
     await other.query(
       "insert into belfry.runs (id, task, triggered_by, live_key, state) values ('x', 'report', 'api', 'schedule:held', 'pending')",
     )
-    await givesUpSoon("fire")
+    await shortenLockTimeout("fire")
 
     const answers = await store.fire(plans)
 
@@ -79,7 +79,7 @@ describe("a schedule that is held", () => {
     assert.equal((await store.fire(plans.slice(0, 1)))[0]!.outcome, "done")
   })
 
-  test("is the only one that doesn't fire, and has a run for every second when it is let go", async () => {
+  test("is the only one that does not fire, and gets a run for every second when the lock is released", async () => {
     const performed: string[] = []
     const tick = defineTask({ name: "tick", run: ({ run }) => void performed.push(run.id) })
     const options = { cron: "* * * * * *", catchUp: "all", overlap: "allow" } as const
@@ -106,16 +106,16 @@ describe("a schedule that is held", () => {
     await scheduler.stop()
 
     assert.equal(heldAfter, heldBefore)
-    await everySecondHasItsRun(psql, { schedules: ids.length })
+    await assertRunEverySecond(psql, { schedules: ids.length })
   })
 })
 
-describe("a run that is held", () => {
-  test("is passed over by claims, and given when it is let go", async () => {
+describe("a run whose row is locked", () => {
+  test("is skipped by claims, and claimed when the lock is released", async () => {
     const [held, free] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
     await hold(held.id)
 
-    // Were it waited for, that would be for ever.
+    // A statement that waited for the row would wait forever.
     const first = await store.claim(aClaim())
     await other.query("rollback")
     const second = await store.claim(aClaim())
@@ -126,7 +126,7 @@ describe("a run that is held", () => {
     )
   })
 
-  test("doesn't cost its worker the others: their leases are extended", async () => {
+  test("does not stop its worker from extending the leases of other runs", async () => {
     const [held, free] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
     const short = { tasks: [{ name: "report", leaseMs: SHORT_MS }] }
     assert.equal((await store.claim(aClaim(short))).runs.length, 2)
@@ -136,14 +136,14 @@ describe("a run that is held", () => {
     const { gone } = await store.heartbeat(aHeartbeat({ held: holds }))
     await sleep(2 * SHORT_MS)
 
-    assert.deepEqual(gone, [], "whoever holds the row hasn't taken the run: nobody can, meanwhile")
+    assert.deepEqual(gone, [], "a locked row is not reported as lost: no other worker can claim it meanwhile")
     assert.deepEqual((await store.claim(aClaim({ workerId: "thief" }))).runs, [])
     await other.query("rollback")
     await store.heartbeat(aHeartbeat({ held: holds.slice(0, 1) }))
     assert.ok((await runById(store, held.id)).claimableAt! > (await store.now()) + LONG_MS / 2)
   })
 
-  test("that was cancelled by the one who held it is gone for its worker", async () => {
+  test("and is cancelled by the locking transaction is reported to its worker as cancelled", async () => {
     const held = await running(store, aRun())
     await other.query("update belfry.runs set state = 'cancelled', claimable_at = null where id = $1", [
       held.id,
@@ -152,17 +152,17 @@ describe("a run that is held", () => {
     const beating = store.heartbeat(aHeartbeat({ held: [heldRun(held)] }))
     await other.query("commit")
 
-    // A beat that gave up before the commit says nothing of it; the next one does.
-    const told = [await beating, await store.heartbeat(aHeartbeat({ held: [heldRun(held)] }))]
-    assert.deepEqual(told.find(({ gone }) => gone.length > 0)?.gone, [
+    // A heartbeat that gave up before the commit does not report it; the next one does.
+    const answers = [await beating, await store.heartbeat(aHeartbeat({ held: [heldRun(held)] }))]
+    assert.deepEqual(answers.find(({ gone }) => gone.length > 0)?.gone, [
       { runId: held.id, attempt: 1, why: "cancelled" },
     ])
   })
 
-  test("doesn't keep the ends of the others from being stored", async () => {
+  test("does not stop the ends of other runs from being stored", async () => {
     const [held, free] = [await running(store, aRun()), await running(store, aRun())]
     await hold(held.id)
-    await givesUpSoon("change")
+    await shortenLockTimeout("change")
 
     await store.transition([held, free].map((run) => succeed(run, OUTPUT))).catch(() => undefined)
 
@@ -172,13 +172,13 @@ describe("a run that is held", () => {
     assert.equal((await runById(store, held.id)).state, "succeeded")
   })
 
-  test("is left to the next pruning, which deletes the others", async () => {
+  test("is skipped by pruning, and deleted by the next pruning", async () => {
     const [held, free] = [await running(store, aRun()), await running(store, aRun())]
     await store.transition([held, free].map((run) => succeed(run, OUTPUT)))
     await sleep(20)
     await hold(held.id)
 
-    // Were it waited for, that would be for ever.
+    // A statement that waited for the row would wait forever.
     const pruning = aPruning({ olderThanMs: 1 })
     const first = await store.prune(pruning)
     await other.query("rollback")
@@ -187,10 +187,10 @@ describe("a run that is held", () => {
     assert.deepEqual([first.runs, second.runs], [1, 1])
   })
 
-  test("leaves nobody behind on the server who still waits for it", async () => {
+  test("leaves no statement on the server that waits for it", async () => {
     const held = await running(store, aRun())
     await hold(held.id)
-    await givesUpSoon("change")
+    await shortenLockTimeout("change")
 
     for (let times = 0; times < 3; times++)
       await store.transition([succeed(held, OUTPUT)]).catch(() => undefined)
@@ -199,8 +199,8 @@ describe("a run that is held", () => {
   })
 })
 
-test("a run that is completed in a transaction which stays open while its worker beats costs its worker nothing", async () => {
-  const clock = new HandClock()
+test("a worker loses no run when a run is completed in a transaction that stays open during a heartbeat", async () => {
+  const clock = new ManualClock()
   let isCompleted = false
   let end: () => void = () => undefined
   const ended = new Promise<void>((resolve) => {
@@ -233,7 +233,7 @@ test("a run that is completed in a transaction which stays open while its worker
   const before = await leaseEndsAt()
 
   clock.advance(20 * 60_000)
-  await until(async () => (await leaseEndsAt()) > before, "the other's lease is extended")
+  await until(async () => (await leaseEndsAt()) > before, "the lease of the other run is extended")
   end()
 
   const runs = await Promise.all(ids.map((id) => scheduler.runs.wait(id, { timeout: "1h" })))
@@ -252,8 +252,8 @@ async function runsOf(scheduleId: string): Promise<number> {
   return rowCount!
 }
 
-/** The function, when it waits for somebody else. */
-async function givesUpSoon(name: string): Promise<void> {
+/** Makes the function give up waiting for a lock after 50 ms. */
+async function shortenLockTimeout(name: string): Promise<void> {
   await psql.query(`alter function belfry.${name} set lock_timeout = '50ms'`)
 }
 

@@ -5,9 +5,9 @@ import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
-import { endedWith, everySecondHasItsRun, tickingScheduler } from "./seconds.ts"
+import { assertRunEverySecond, stopWhenDone, tickingScheduler } from "./seconds.ts"
 
-test("a scheduler whose answers are lost performs every occurrence, and each once if no claim was lost", async () => {
+test("a scheduler that loses answers performs every occurrence, and each once if no claim was lost", async () => {
   const proxy = await faultProxy(inject("postgres").port)
   atTheEnd(() => proxy.close())
   const url = await migratedDatabase()
@@ -22,22 +22,22 @@ test("a scheduler whose answers are lost performs every occurrence, and each onc
 
   const losses = ["fire(", "change(", "fire(", "change(", "due(", "extend("]
   for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)
-  // Not every claim has something to give. What it gave, nobody has begun: it comes back, and costs no life.
+  // Not every claim returns a run. A run whose claim was lost was not begun: it is claimed again, and does not count as lost.
   do {
     await proxy.loseAnswer(`belfry.${named("claim")}(`)
     await sleep(1_200)
   } while ((await countOf("attempt > 1")) === 0)
   await until(
     async () => (await countOf("attempt > 1 and state = 'succeeded'")) > 0,
-    "what was given without an answer is performed",
+    "runs whose claim was lost are performed",
   )
   const at = begun.length
-  await until(() => begun.length >= at + 4, "it goes on")
-  await endedWith(scheduler, psql, ids)
+  await until(() => begun.length >= at + 4, "more runs begin")
+  await stopWhenDone(scheduler, psql, ids)
 
-  await everySecondHasItsRun(psql, { schedules: ids.length })
-  const untold =
+  await assertRunEverySecond(psql, { schedules: ids.length })
+  const withMissingAttempts =
     "lost > 0 or coalesce(jsonb_array_length(attempts), 0) + (outcome is not null)::int <> attempt"
-  assert.equal(await countOf(`state <> 'succeeded' or ${untold}`), 0)
-  assert.equal(new Set(begun).size, begun.length, "a claim whose answer was lost was not begun by anybody")
+  assert.equal(await countOf(`state <> 'succeeded' or ${withMissingAttempts}`), 0)
+  assert.equal(new Set(begun).size, begun.length, "no run of a lost claim was begun")
 })

@@ -20,9 +20,12 @@ import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
-import { endedWith, everySecondHasItsRun, tickingScheduler } from "./seconds.ts"
+import { assertRunEverySecond, stopWhenDone, tickingScheduler } from "./seconds.ts"
 
-/** The server has done it, and its answer is lost: whoever asked can't know. Asking again has one effect in all. */
+/**
+ * The server performs a call and its answer is lost, so the caller cannot know the result. A repeated call has no second
+ * effect.
+ */
 
 const TIMES = 5
 const OUTPUT = { message: "Sent", details: { pages: 3 } }
@@ -41,13 +44,13 @@ beforeEach(async () => {
 })
 
 describe(`the answer is lost, ${TIMES} times:`, () => {
-  test("a fire has moved its schedule and made its run, once", async () => {
+  test("a fire advances its schedule and creates its run once", async () => {
     for (let times = 0; times < TIMES; times++) {
       const schedule = await created(store, aSchedule({ nextRunAt: await store.now() }))
       const run = aRunOf(schedule.id, { liveKey: schedule.id })
       const plan = aPlan(schedule, { progress: { ...progressOf(schedule), firedCount: 1 }, runs: [run] })
 
-      await losing(`belfry.${named("fire")}(`, () => store.fire([plan]))
+      await withLostAnswer(`belfry.${named("fire")}(`, () => store.fire([plan]))
 
       assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
       const [after] = await store.findSchedules(
@@ -64,19 +67,19 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     for (let times = 0; times < TIMES; times++) {
       const run = aRun({ liveKey: `key ${times}` })
 
-      await losing(`belfry.${named("add")}(`, () => store.enqueue([run]))
+      await withLostAnswer(`belfry.${named("add")}(`, () => store.enqueue([run]))
 
       assert.deepEqual(await store.enqueue([run]), [{ outcome: "exists", runId: run.id }])
     }
     assert.equal(await countOf("runs"), TIMES)
   })
 
-  test("a run has ended once, and who asks again hears that it is so", async () => {
+  test("a run ends once, and a repeated change is recognised as already made", async () => {
     for (let times = 0; times < TIMES; times++) {
       const run = await running(store, aRun())
       const change = succeed(run, OUTPUT)
 
-      await losing(`belfry.${named("change")}(`, () => store.transition([change]))
+      await withLostAnswer(`belfry.${named("change")}(`, () => store.transition([change]))
 
       const [answer] = await store.transition([change])
       assert.ok(answer!.outcome === "stale" && isAlreadyMade(change, answer!))
@@ -89,15 +92,15 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     }
   })
 
-  test("a claimed run is nobody's until its lease ends; then its attempt is recorded as unconfirmed, and the next is given", async () => {
+  test("a claimed run is not claimed again until its lease ends; then its attempt is recorded as unconfirmed", async () => {
     const ids: string[] = []
     for (let times = 0; times < TIMES; times++) {
       ids.push((await enqueued(store, aRun())).id)
       const one = aClaim({ tasks: [{ name: "report", leaseMs: LONG_MS }], limit: 1 })
 
-      await losing(`belfry.${named("claim")}(`, () => store.claim(one))
+      await withLostAnswer(`belfry.${named("claim")}(`, () => store.claim(one))
 
-      assert.deepEqual((await store.claim(one)).runs, [], "not twice")
+      assert.deepEqual((await store.claim(one)).runs, [], "not claimed twice")
       const held = await runById(store, ids.at(-1)!)
       assert.deepEqual([held.state, held.attempt], ["running", 1])
       await psql.query("update belfry.runs set claimable_at = started_at where id = $1", [held.id])
@@ -116,17 +119,17 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     assert.equal(await countOf("runs where state = 'succeeded' and attempt = 2 and lost = 0"), TIMES)
   })
 
-  test("a schedule is put, changed and deleted once", async () => {
+  test("a schedule is created, changed and deleted once", async () => {
     for (let times = 0; times < TIMES; times++) {
       const schedule = aSchedule({ id: `s${times}` })
-      await losing("insert into belfry.schedules", () => store.putSchedule(schedule, null))
+      await withLostAnswer("insert into belfry.schedules", () => store.putSchedule(schedule, null))
       assert.deepEqual(await store.putSchedule(schedule, null), { outcome: "stale" })
 
       const [stored] = await store.findSchedules(
         { ids: [schedule.id] },
         { orderBy: "id", after: null, limit: 1 },
       )
-      await losing("update belfry.schedules", () =>
+      await withLostAnswer("update belfry.schedules", () =>
         store.putSchedule({ ...stored!, description: "changed" }, stored!.version),
       )
       assert.deepEqual(await store.putSchedule(stored!, stored!.version), { outcome: "stale" })
@@ -136,37 +139,37 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
         { orderBy: "id", after: null, limit: 1 },
       )
       assert.equal(changed!.description, "changed")
-      await losing(`belfry.${named("fire")}(`, () => deleteSchedule(store, changed!))
+      await withLostAnswer(`belfry.${named("fire")}(`, () => deleteSchedule(store, changed!))
       assert.deepEqual(await deleteSchedule(store, changed!), { outcome: "stale" })
     }
     assert.equal(await countOf("schedules"), 0)
   })
 
-  test("a heartbeat has extended the lease, and the next one does so again", async () => {
+  test("a heartbeat extends the lease, and the next one does so again", async () => {
     for (let times = 0; times < TIMES; times++) {
       const run = await running(store, aRun())
       const beat = aHeartbeat({ held: [heldRun(run, { leaseMs: 1_000_000 })] })
 
-      await losing(`belfry.${named("extend")}(`, () => store.heartbeat(beat))
+      await withLostAnswer(`belfry.${named("extend")}(`, () => store.heartbeat(beat))
 
       assert.ok((await runById(store, run.id)).claimableAt! > (await store.now()) + 900_000)
       assert.deepEqual((await store.heartbeat(beat)).gone, [])
     }
   })
 
-  test("a line is logged once", async () => {
+  test("a log line is stored once", async () => {
     const run = await enqueued(store, aRun())
     for (let number = 1; number <= TIMES; number++) {
       const line = aLogLine(run.id, { number })
 
-      await losing("insert into belfry.logs", () => store.appendLogs([line]))
+      await withLostAnswer("insert into belfry.logs", () => store.appendLogs([line]))
       await store.appendLogs([line])
     }
     assert.equal(await countOf("logs"), TIMES)
   })
 })
 
-test("a request that is lost has had no effect, and has it when it is sent again", async () => {
+test("a lost request has no effect, and succeeds when it is sent again", async () => {
   const run = aRun()
   const lost = proxy.loseRequest(`belfry.${named("add")}(`)
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.enqueue([run]))
@@ -176,7 +179,7 @@ test("a request that is lost has had no effect, and has it when it is sent again
   assert.deepEqual(await store.enqueue([run]), [{ outcome: "created", runId: run.id }])
 })
 
-test("a scheduler whose answers are lost performs every occurrence, each once", async () => {
+test("a scheduler that loses answers performs every occurrence once", async () => {
   const { scheduler, begun, ids } = await tickingScheduler({
     store: aStore(proxy.through(url)),
     lease: "10m",
@@ -186,16 +189,16 @@ test("a scheduler whose answers are lost performs every occurrence, each once", 
   for (const statement of ["fire", "change", "due", "extend"] as const)
     await proxy.loseAnswer(`belfry.${named(statement)}(`)
   const at = begun.length
-  await until(() => begun.length >= at + 2, "it goes on")
-  await endedWith(scheduler, psql, ids)
+  await until(() => begun.length >= at + 2, "more runs begin")
+  await stopWhenDone(scheduler, psql, ids)
 
-  await everySecondHasItsRun(psql, { schedules: ids.length })
+  await assertRunEverySecond(psql, { schedules: ids.length })
   assert.equal(await countOf("runs where attempt <> 1 or state <> 'succeeded'"), 0)
   assert.equal(new Set(begun).size, begun.length)
 })
 
-/** The call fails, and the server has done what it says. */
-async function losing(statement: string, call: () => Promise<unknown>): Promise<void> {
+/** Loses the answer of the statement: the call fails, and the server has performed it. */
+async function withLostAnswer(statement: string, call: () => Promise<unknown>): Promise<void> {
   const lost = proxy.loseAnswer(statement)
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", call())
   await lost

@@ -1,26 +1,26 @@
 import assert from "node:assert/strict"
 import type pg from "pg"
 import { beforeAll, test } from "vitest"
-import { DAILY, openBothDoors, type TwoDoors } from "./two-doors.ts"
+import { DAILY, openSqlHarness, type SqlHarness } from "./sql-harness.ts"
 
 /**
- * Rows that nobody should write. Each is refused by a constraint that says what is wrong, or is shown on the row; the schedule
- * beside it fires all the same.
+ * Invalid rows. Each is refused by a constraint that names the mistake, or the mistake is recorded on the row. Another schedule
+ * still fires.
  */
 
-let doors: TwoDoors
+let harness: SqlHarness
 let psql: pg.Client
 
 beforeAll(async () => {
-  const both = await openBothDoors()
-  ;({ psql, doors } = both)
-  return both.close
+  const opened = await openSqlHarness()
+  ;({ psql, harness } = opened)
+  return opened.close
 })
 
 const triggers = (...list: readonly unknown[]) => `'${JSON.stringify(list)}'`
 
-/** A column, what is written into it, and what is said about it. */
-const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] = [
+/** A column, the value written to it, and the expected message. */
+const ROWS: readonly (readonly [column: string, value: string, expected: RegExp])[] = [
   ["options", `'[1]'`, /schedules_options_is_an_object/],
   ["options", `'7'`, /schedules_options_is_an_object/],
   ["options", `'{"timeout": -5}'`, /timeout/],
@@ -153,35 +153,38 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["id", "repeat('x', 2000)", /not valid/],
 ]
 
-test.each(ROWS)("%s of %s is refused or shown, and harms no other", async (column, value, said) => {
-  await psql.query("delete from belfry.schedules; delete from belfry.runs")
-  const columns = { id: "'x'", task: "'report'", cron: `'${DAILY}'`, [column]: value }
-  const insert = `insert into belfry.schedules (${Object.keys(columns).join(", ")}) values (${Object.values(columns).join(", ")})`
-  await psql.query(
-    `insert into belfry.schedules (id, task, cron, next_run_at) values ('canary', 'report', '${DAILY}', now())`,
-  )
+test.each(ROWS)(
+  "%s of %s is refused or recorded on the row, and does not affect other schedules",
+  async (column, value, expected) => {
+    await psql.query("delete from belfry.schedules; delete from belfry.runs")
+    const columns = { id: "'x'", task: "'report'", cron: `'${DAILY}'`, [column]: value }
+    const insert = `insert into belfry.schedules (${Object.keys(columns).join(", ")}) values (${Object.values(columns).join(", ")})`
+    await psql.query(
+      `insert into belfry.schedules (id, task, cron, next_run_at) values ('canary', 'report', '${DAILY}', now())`,
+    )
 
-  const refusal = await psql.query(insert).then(
-    () => null,
-    (error: Error) => error.message,
-  )
-  await doors.look()
+    const refusal = await psql.query(insert).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    await harness.fireDue()
 
-  const { rows } = await psql.query(
-    "select last_error, next_run_at from belfry.schedules where id <> 'canary'",
-  )
-  assert.match(refusal ?? rows[0].last_error, said)
-  if (refusal === null) assert.equal(rows[0].next_run_at, null)
-  const { rows: runs } = await psql.query("select schedule_id from belfry.runs")
-  assert.deepEqual(runs, [{ schedule_id: "canary" }])
-})
+    const { rows } = await psql.query(
+      "select last_error, next_run_at from belfry.schedules where id <> 'canary'",
+    )
+    assert.match(refusal ?? rows[0].last_error, expected)
+    if (refusal === null) assert.equal(rows[0].next_run_at, null)
+    const { rows: runs } = await psql.query("select schedule_id from belfry.runs")
+    assert.deepEqual(runs, [{ schedule_id: "canary" }])
+  },
+)
 
-test("an option that is null is one that isn't given", async () => {
+test("an option that is null counts as not given", async () => {
   await psql.query("delete from belfry.schedules; delete from belfry.runs")
   await psql.query(`insert into belfry.schedules (id, task, cron, options)
     values ('x', 'report', '${DAILY}', '{"overlap": null, "timeout": null, "retry": null, "timezone": null}')`)
 
-  await doors.look()
+  await harness.fireDue()
 
   const { rows } = await psql.query(
     "select last_error, next_run_at is not null as planned from belfry.schedules",
@@ -189,13 +192,13 @@ test("an option that is null is one that isn't given", async () => {
   assert.deepEqual(rows, [{ last_error: null, planned: true }])
 })
 
-test("a row that is told to be settled since the year 2 is made up for by its limit, and no further", async () => {
+test("a row with covered_until in the year 2 is caught up to its limit", async () => {
   await psql.query("delete from belfry.schedules; delete from belfry.runs")
   await psql.query(`insert into belfry.schedules (id, task, cron, next_run_at, covered_until, options)
     values ('x', 'report', '* * * * * *', now(), '0002-01-01',
       '{"catchUp": {"policy": "all", "window": "300d", "limit": 1000}, "overlap": "allow"}')`)
 
-  await doors.look()
+  await harness.fireDue()
 
   const { rows } = await psql.query(
     "select count(*)::integer as count from belfry.runs where state = 'pending'",
@@ -203,7 +206,7 @@ test("a row that is told to be settled since the year 2 is made up for by its li
   assert.ok(rows[0].count >= 1_000)
 })
 
-test("a row's instants are whole milliseconds, so that what is due now is due at once", async () => {
+test("instants of a row are truncated to milliseconds, so that a schedule due now is due at once", async () => {
   await psql.query("delete from belfry.schedules")
   const { rows } = await psql.query(`
     insert into belfry.schedules (id, task, cron, next_run_at, covered_until)
@@ -214,9 +217,9 @@ test("a row's instants are whole milliseconds, so that what is due now is due at
 })
 
 test.each([
-  ["a run of no task", "select belfry.enqueue('')", /can't be enqueued: use 1 to 200 letters/],
+  ["a run with an empty task", "select belfry.enqueue('')", /can't be enqueued: use 1 to 200 letters/],
   [
-    "a run of a priority beyond all",
+    "a run with a priority out of range",
     "select belfry.enqueue('report', priority => 2000000000)",
     /runs_priority_is/,
   ],
@@ -238,13 +241,13 @@ test.each([
     ["attempt", "-1", /runs_counts_are_from_0/],
     ["claimable_at", "'infinity'", /runs_instants_are_finite/],
     ["created_at", "'-infinity'", /runs_instants_are_finite/],
-  ].map(([column, value, said]): [string, string, RegExp] => [
+  ].map(([column, value, expected]): [string, string, RegExp] => [
     `${column} ${value}`,
     `insert into belfry.runs (id, task, state, triggered_by, ${column}) values ('r', 't', 'pending', 'api', ${value})`,
-    said as RegExp,
+    expected as RegExp,
   ]),
-])("%s is refused", async (_, statement, said) => {
-  await assert.rejects(psql.query(statement), said)
+])("%s is refused", async (_, statement, expected) => {
+  await assert.rejects(psql.query(statement), expected)
 })
 
 test.each([
@@ -256,14 +259,14 @@ test.each([
   ["payload", "(repeat('[', 64) || repeat(']', 64))::jsonb"],
   ["payload", `(repeat('{"a":', 64) || '1' || repeat('}', 64))::jsonb`],
   ["payload", "(select jsonb_object_agg('k' || n, n) from generate_series(1, 10000) as n)"],
-])("%s of %s is as large as the API allows, and is planned", async (column, value) => {
+])("%s of %s has the largest size that the API allows, and is planned", async (column, value) => {
   await psql.query("delete from belfry.schedules")
   const columns = { id: "'x'", task: "'report'", cron: `'${DAILY}'`, [column]: value }
 
   await psql.query(
     `insert into belfry.schedules (${Object.keys(columns).join(", ")}) values (${Object.values(columns).join(", ")})`,
   )
-  await doors.look()
+  await harness.fireDue()
 
   const { rows } = await psql.query(
     "select last_error, next_run_at > now() as is_planned from belfry.schedules",

@@ -21,13 +21,13 @@ beforeEach(async () => {
   psql = await aPsql(url)
 })
 
-test("a fresh database is brought to the newest schema", async () => {
+test("opening an empty database migrates it to the newest schema", async () => {
   await anOpenStore(url)
 
   assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length)
 })
 
-test("how a program reads its own values doesn't matter", async () => {
+test("type parsers that the program sets for pg have no effect", async () => {
   const OIDS = [16, 20, 23, 25, 114, 701, 1184, 1700, 2205, 3802]
   const before = OIDS.map((oid) => pg.types.getTypeParser(oid))
   atTheEnd(() => {
@@ -46,7 +46,7 @@ test("how a program reads its own values doesn't matter", async () => {
 test("opening again changes nothing", async () => {
   const first = await anOpenStore(url)
   await first.putSchedule(aSchedule({ id: "kept" }), null)
-  const before = await everythingThere()
+  const before = await catalogContents()
 
   const second = await anOpenStore(url)
 
@@ -55,10 +55,10 @@ test("opening again changes nothing", async () => {
     kept.map(({ id }) => id),
     ["kept"],
   )
-  assert.deepEqual(await everythingThere(), before)
+  assert.deepEqual(await catalogContents(), before)
 })
 
-test("ten that open a new database at once all find it ready, and one has made it so", async () => {
+test("ten stores that open an empty database at once all succeed, and one of them migrates it", async () => {
   const stores = several(10, () => aStore(url))
 
   await Promise.all(stores.map((store) => store.open()))
@@ -67,18 +67,18 @@ test("ten that open a new database at once all find it ready, and one has made i
   assert.equal((await psql.query("select from belfry.migrations")).rowCount, MIGRATIONS.length)
 })
 
-test("a database of a newer Belfry is refused, and left as it is", async () => {
+test("a database of a newer Belfry is refused and not changed", async () => {
   await anOpenStore(url)
   await psql.query("insert into belfry.migrations (number) values (7)")
-  const before = await everythingThere()
+  const before = await catalogContents()
 
   const words = /is at schema 7; this version of belfry knows \d\. Upgrade belfry before opening it\./
   await rejectsWith("BELFRY_STORE_SCHEMA_NEWER", aStore(url).open(), words)
 
-  assert.deepEqual(await everythingThere(), before)
+  assert.deepEqual(await catalogContents(), before)
 })
 
-test("each migration is applied once, in order, from wherever the database is", async () => {
+test("each migration is applied once, in order, from any earlier schema", async () => {
   const steps = [
     MIGRATIONS[0]!,
     "create table belfry.second (a integer)",
@@ -98,17 +98,17 @@ test("each migration is applied once, in order, from wherever the database is", 
 
 test("a migration that fails leaves the database as it was, and can be tried again", async () => {
   await anOpenStore(url)
-  const before = await everythingThere()
+  const before = await catalogContents()
   const half = "create table belfry.half (a integer); create table belfry.half (a integer)"
 
   await assert.rejects(migrate(psql, ABOUT, [...MIGRATIONS, half]), /already exists/)
 
-  assert.deepEqual(await everythingThere(), before)
+  assert.deepEqual(await catalogContents(), before)
   await migrate(psql, ABOUT, [...MIGRATIONS, "create table belfry.half (a integer)"])
   assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length + 1)
 })
 
-test("one that is killed in the middle of it leaves nothing behind, and the next one begins anew", async () => {
+test("a process killed during a migration leaves nothing behind, and the next process migrates from the start", async () => {
   await psql.query("select pg_advisory_lock(1)")
   const program = spawn(
     process.execPath,
@@ -117,12 +117,12 @@ test("one that is killed in the middle of it leaves nothing behind, and the next
   )
   const ended = new Promise((resolve) => program.once("close", resolve))
   atTheEnd(() => program.kill("SIGKILL"))
-  await until(async () => (await waitersForLocks(psql)) === 1, "the migration is under way")
+  await until(async () => (await waitersForLocks(psql)) === 1, "the migration is running")
 
   program.kill("SIGKILL")
   await ended
-  assert.equal(await schemaOf(psql, "belfry"), 0, "nobody sees half of it")
-  // The server notices when its statement is over; until then the next one waits.
+  assert.equal(await schemaOf(psql, "belfry"), 0, "no part of the migration is visible")
+  // The server notices the kill only when its statement ends. Until then the next process waits.
   const opening = anOpenStore(url)
   await psql.query("select pg_advisory_unlock(1)")
   await opening
@@ -131,9 +131,9 @@ test("one that is killed in the middle of it leaves nothing behind, and the next
   assert.equal((await psql.query("select to_regclass('belfry.half') as half")).rows[0].half, null)
 })
 
-test("a process of an older version goes on after a newer one has migrated, on connections it had before", async () => {
+test("a process of an older version continues to work on its open connections after a newer one migrated", async () => {
   const store = await anOpenStore(url, { connections: 1 })
-  await aWholeLife("before")
+  await performOccurrence("before")
 
   const newer = [
     "alter table belfry.schedules add column newer text default 'x'",
@@ -142,10 +142,10 @@ test("a process of an older version goes on after a newer one has migrated, on c
   ]
   await migrate(psql, ABOUT, [...MIGRATIONS, newer.join(";")])
 
-  await aWholeLife("after")
+  await performOccurrence("after")
   assert.equal((await psql.query("select newer from belfry.schedules where id = 'after'")).rows[0].newer, "x")
 
-  async function aWholeLife(id: string): Promise<void> {
+  async function performOccurrence(id: string): Promise<void> {
     const schedule = await created(store, aSchedule({ id, nextRunAt: await store.now() }))
     const { due } = await store.dueSchedules({ limit: 10 })
     assert.deepEqual(
@@ -183,7 +183,7 @@ test("a scheduler of an older version misses nothing while a newer one migrates"
   atTheEnd(() => scheduler.stop())
   await until(() => performed.length >= 1)
 
-  // Until it commits nobody reads the tables.
+  // No other process can read the tables until the migration commits.
   const slow =
     "alter table belfry.schedules add newer text; alter table belfry.runs add newer text; select pg_sleep(1.2)"
   await migrate(psql, ABOUT, [...MIGRATIONS, slow])
@@ -195,12 +195,12 @@ test("a scheduler of an older version misses nothing while a newer one migrates"
   assert.deepEqual(
     seconds,
     seconds.map((_, index) => seconds[0]! + index),
-    "every second has its run, once",
+    "every second has exactly one run",
   )
 })
 
 describe("Belfry's tables", () => {
-  test("live beside an application's own", async () => {
+  test("do not conflict with an application's tables", async () => {
     await psql.query("create table runs (mine text); insert into runs values ('kept')")
 
     await anOpenStore(url)
@@ -208,7 +208,7 @@ describe("Belfry's tables", () => {
     assert.deepEqual((await psql.query("select mine from runs")).rows, [{ mine: "kept" }])
   })
 
-  test("are in a schema that was made for them beforehand, with what else is in it", async () => {
+  test("may be in an existing schema, beside other tables", async () => {
     await psql.query("create schema bells; create table bells.mine (a text)")
 
     await anOpenStore(url, { schema: "bells" })
@@ -219,8 +219,8 @@ describe("Belfry's tables", () => {
   })
 })
 
-/** Every table, column, index, function and row count of Belfry's. */
-async function everythingThere(): Promise<unknown> {
+/** Every table, column, index, function and row count of Belfry. */
+async function catalogContents(): Promise<unknown> {
   const { rows } = await psql.query(`
     select c.relname as name, c.relkind::text as kind, c.reltuples::text as text, a.attname as part
     from pg_class as c

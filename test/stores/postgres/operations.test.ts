@@ -7,12 +7,12 @@ import {
   DAY,
   NOON,
   type Operation,
-  openBothDoors,
+  openSqlHarness,
   type Situation,
-  type TwoDoors,
-} from "./two-doors.ts"
+  type SqlHarness,
+} from "./sql-harness.ts"
 
-/** One meaning for each operation, whichever door it comes through. */
+/** Each operation has the same effect through the API and through SQL. */
 
 const HOUR = 3_600_000
 const EVERYTHING = { catchUp: { policy: "all", window: "30d" }, overlap: "allow" } as const
@@ -23,10 +23,10 @@ const PAUSE = { until: null, reason: "stocktaking", by: "ada" }
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   idle: {},
   due: { progress: { coveredUntil: NOON - DAY, nextRunAt: NOON } },
-  "three owed, one to be made up for": {
+  "overdue by three occurrences with one catch-up run": {
     progress: { coveredUntil: NOON - 3 * DAY, nextRunAt: NOON - 2 * DAY },
   },
-  "three owed, all to be made up for": {
+  "overdue by three occurrences with catch-up of all": {
     options: EVERYTHING,
     progress: { coveredUntil: NOON - 3 * DAY, nextRunAt: NOON - 2 * DAY },
   },
@@ -34,7 +34,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     options: EVERYTHING,
     progress: { coveredUntil: NOON - DAY, nextRunAt: null, paused: { ...PAUSE, at: NOON - HOUR } },
   },
-  "paused while one was owed": {
+  "paused while one occurrence was overdue": {
     options: EVERYTHING,
     progress: {
       coveredUntil: NOON - 3 * DAY,
@@ -47,17 +47,20 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     options: { endsAt: NOON + HOUR },
     progress: { nextRunAt: null, finishedAt: NOON, firedCount: 9 },
   },
-  spent: { options: { maxRuns: 9 }, progress: { nextRunAt: null, finishedAt: NOON, firedCount: 9 } },
-  "held back by jitter": {
+  "at its maxRuns": {
+    options: { maxRuns: 9 },
+    progress: { nextRunAt: null, finishedAt: NOON, firedCount: 9 },
+  },
+  "delayed by jitter": {
     options: { jitter: "23h" },
     progress: { coveredUntil: NOON - DAY, nextRunAt: NOON + 12 * HOUR },
   },
-  "one of intervals": { times: { every: "1d", anchor: iso(NOON - 10 * DAY) } },
-  "one of two crons": { times: { triggers: [{ cron: DAILY }, { cron: "0 0 29 2 *" }] } },
+  "based on an interval": { times: { every: "1d", anchor: iso(NOON - 10 * DAY) } },
+  "based on two crons": { times: { triggers: [{ cron: DAILY }, { cron: "0 0 29 2 *" }] } },
   "paused for a day": {
     progress: { nextRunAt: NOON + DAY, paused: { ...PAUSE, until: NOON + DAY, at: NOON + HOUR } },
   },
-  "with one left out and one moved": {
+  "with one occurrence skipped and one moved": {
     progress: {
       overrides: [
         { scheduledFor: NOON + DAY, dueAt: null, reason: "holiday", by: "ada" },
@@ -103,7 +106,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
     sql: [set(`cron = '${OTHER}'`), set("payload = '[2]'")],
   },
-  "there and back": {
+  "a change and its reversal": {
     api: async (scheduler) => {
       await changing({ cron: OTHER })(scheduler)
       await changing({ cron: DAILY })(scheduler)
@@ -142,7 +145,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     api: ({ schedules }) => schedules.reschedule("x", iso(LATER), by),
     sql: [`select belfry.reschedule('x', '${iso(LATER)}')`],
   },
-  "reschedule onto the next one": {
+  "reschedule to the next occurrence": {
     api: ({ schedules }) => schedules.reschedule("x", iso(NOON + DAY), by),
     sql: [`select belfry.reschedule('x', '${iso(NOON + DAY)}')`],
   },
@@ -161,7 +164,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     api: ({ schedules }) => schedules.trigger("x", { payload: { n: 1 }, ...by }),
     sql: [`select belfry.trigger('x', '{"n": 1}')`],
   },
-  "another end, which removes it": {
+  "another removeWhenFinished": {
     api: changing({ removeWhenFinished: true }),
     sql: [set(`options = options || '{"removeWhenFinished": true}'`)],
   },
@@ -171,7 +174,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 }
 
-/** Each makes its schedule itself. */
+/** Operations that create the schedule. */
 const insert = (columns: string, values: string) =>
   `insert into belfry.schedules (id, task, payload, cron, ${columns}) values ('x', 'report', '[1]', '${DAILY}', ${values})`
 const OPTIONS = {
@@ -183,7 +186,7 @@ const OPTIONS = {
 const INSERT_WITH_OPTIONS = insert("options", `'${JSON.stringify(OPTIONS)}'`)
 const create = { task: "report", payload: [1], cron: DAILY } as const
 
-const BEGINNINGS: Readonly<Record<string, Operation>> = {
+const CREATIONS: Readonly<Record<string, Operation>> = {
   create: {
     api: ({ schedules }) => schedules.create("x", { ...create, timezone: "Asia/Tokyo" }),
     sql: [insert("timezone", "'Asia/Tokyo'")],
@@ -204,7 +207,7 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
     },
     sql: [INSERT_WITH_OPTIONS, "select belfry.trigger('x')", "select belfry.trigger('x')"],
   },
-  "create and trigger twice what may not overlap": {
+  "create without overlap and trigger twice": {
     api: async ({ schedules }) => {
       await schedules.create("x", { ...create, catchUp: "none" })
       await schedules.trigger("x", by)
@@ -216,7 +219,7 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
       "select belfry.trigger('x')",
     ],
   },
-  "create and trigger twice what is replaced": {
+  "create with overlap replace and trigger twice": {
     api: async ({ schedules }) => {
       await schedules.create("x", { ...create, overlap: "replace" })
       await schedules.trigger("x", by)
@@ -228,7 +231,7 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
       "select belfry.trigger('x')",
     ],
   },
-  "create and trigger three times where one may wait": {
+  "create with overlap queue and trigger three times": {
     api: async ({ schedules }) => {
       await schedules.create("x", { ...create, overlap: "queue" })
       for (let times = 0; times < 3; times++) await schedules.trigger("x", by)
@@ -238,7 +241,7 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
       ...Array.from({ length: 3 }, () => "select belfry.trigger('x')"),
     ],
   },
-  "create and trigger what queues": {
+  "create with a queue of three and trigger": {
     api: async ({ schedules }) => {
       await schedules.create("x", { ...create, overlap: { policy: "queue", limit: 3 } })
       await schedules.trigger("x", by)
@@ -266,7 +269,7 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
     },
     sql: [insert("enabled", "false"), set("enabled = true")],
   },
-  "an id that is taken": {
+  "create with an id that exists": {
     api: async ({ schedules }) => {
       await schedules.create("x", create)
       await schedules.create("x", create)
@@ -277,50 +280,56 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
 
 let store: PostgresStore
 let psql: pg.Client
-let doors: TwoDoors
+let harness: SqlHarness
 
 beforeAll(async () => {
-  const both = await openBothDoors()
-  ;({ store, psql, doors } = both)
-  return both.close
+  const opened = await openSqlHarness()
+  ;({ store, psql, harness } = opened)
+  return opened.close
 })
 
 for (const [situation, where] of Object.entries(SITUATIONS)) {
   describe(`of a schedule that is ${situation}`, () => {
-    test.each(Object.entries(OPERATIONS))("%s is the same by the API and by SQL", async (_, operation) => {
-      const byApi = await doors.byApi(where, operation)
-      const bySql = await doors.bySql(where, operation)
+    test.each(Object.entries(OPERATIONS))(
+      "%s has the same effect through the API and through SQL",
+      async (_, operation) => {
+        const byApi = await harness.byApi(where, operation)
+        const bySql = await harness.bySql(where, operation)
 
-      assert.deepEqual(bySql, byApi)
-    })
+        assert.deepEqual(bySql, byApi)
+      },
+    )
   })
 }
 
-describe("of a schedule that isn't there", () => {
-  test.each(Object.entries(BEGINNINGS))("%s is the same by the API and by SQL", async (_, operation) => {
-    const byApi = await doors.byApi(null, operation)
-    const bySql = await doors.bySql(null, operation)
+describe("of a schedule that does not exist", () => {
+  test.each(Object.entries(CREATIONS))(
+    "%s has the same effect through the API and through SQL",
+    async (_, operation) => {
+      const byApi = await harness.byApi(null, operation)
+      const bySql = await harness.bySql(null, operation)
 
-    assert.deepEqual(bySql, byApi)
-  })
+      assert.deepEqual(bySql, byApi)
+    },
+  )
 
   const absent = Object.entries(OPERATIONS).filter(
     ([name]) => !/nothing|change|other|able|back|delete/.test(name),
   )
-  test.each(absent)("%s is refused by both", async (_, operation) => {
-    const byApi = await doors.byApi(null, operation)
-    const bySql = await doors.bySql(null, operation)
+  test.each(absent)("%s is refused by the API and by SQL", async (_, operation) => {
+    const byApi = await harness.byApi(null, operation)
+    const bySql = await harness.bySql(null, operation)
 
     assert.deepEqual(bySql, byApi)
     assert.equal(bySql.isRefused, true)
   })
 })
 
-test("a plain update of next_run_at is a reschedule", async () => {
+test("an update of next_run_at is a reschedule", async () => {
   for (const where of Object.values(SITUATIONS)) {
-    if (where === SITUATIONS["spent"]) continue
-    const byApi = await doors.byApi(where, OPERATIONS["reschedule to later"]!)
-    const bySql = await doors.bySql(where, {
+    if (where === SITUATIONS["at its maxRuns"]) continue
+    const byApi = await harness.byApi(where, OPERATIONS["reschedule to later"]!)
+    const bySql = await harness.bySql(where, {
       ...OPERATIONS["nothing"]!,
       sql: [set(`next_run_at = '${iso(LATER)}'`)],
     })
@@ -329,16 +338,16 @@ test("a plain update of next_run_at is a reschedule", async () => {
   }
 })
 
-test("a plain update that takes the pause away is a resume", async () => {
-  const where = SITUATIONS["paused while one was owed"]!
-  const byApi = await doors.byApi(where, OPERATIONS["resume"]!)
-  const bySql = await doors.bySql(where, { ...OPERATIONS["nothing"]!, sql: [set("paused = null")] })
+test("an update that clears paused is a resume", async () => {
+  const where = SITUATIONS["paused while one occurrence was overdue"]!
+  const byApi = await harness.byApi(where, OPERATIONS["resume"]!)
+  const bySql = await harness.bySql(where, { ...OPERATIONS["nothing"]!, sql: [set("paused = null")] })
 
   assert.deepEqual(bySql, byApi)
 })
 
-test("a deploy that only notes its release leaves what was written by SQL to be planned", async () => {
-  const noting: Operation = {
+test("a deploy that only updates the release keeps edits by SQL for the next plan", async () => {
+  const releasing: Operation = {
     ...OPERATIONS["another cron"]!,
     api: async () => {
       await psql.query(set(`cron = '${OTHER}'`))
@@ -346,10 +355,10 @@ test("a deploy that only notes its release leaves what was written by SQL to be 
       await store.putSchedule({ ...schedule!, description: "noted" }, schedule!.version)
     },
   }
-  const where = SITUATIONS["three owed, all to be made up for"]!
-  const bySql = await doors.bySql(where, noting)
-  const noted = await doors.byApi(where, noting)
+  const where = SITUATIONS["overdue by three occurrences with catch-up of all"]!
+  const bySql = await harness.bySql(where, releasing)
+  const afterRelease = await harness.byApi(where, releasing)
 
-  assert.deepEqual(noted.runs, bySql.runs)
-  assert.equal(noted.runs.length, 3)
+  assert.deepEqual(afterRelease.runs, bySql.runs)
+  assert.equal(afterRelease.runs.length, 3)
 })

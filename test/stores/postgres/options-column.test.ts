@@ -3,20 +3,20 @@ import { createScheduler, defineTask, type ScheduleView, silentLogger } from "be
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeAll, beforeEach, describe, test } from "vitest"
-import { DAILY, openBothDoors, type TwoDoors } from "./two-doors.ts"
+import { DAILY, openSqlHarness, type SqlHarness } from "./sql-harness.ts"
 
-/** The column `options` is in the words of `schedules.create`, whoever wrote it. */
+/** The column `options` uses the names of `schedules.create`, whether Belfry or SQL wrote it. */
 
 const MINUTE = 60_000
 
 let store: PostgresStore
 let psql: pg.Client
-let doors: TwoDoors
+let harness: SqlHarness
 
 beforeAll(async () => {
-  const both = await openBothDoors()
-  ;({ store, psql, doors } = both)
-  return both.close
+  const opened = await openSqlHarness()
+  ;({ store, psql, harness } = opened)
+  return opened.close
 })
 beforeEach(() => psql.query("delete from belfry.schedules; delete from belfry.runs"))
 
@@ -29,12 +29,12 @@ async function inserted(options: object): Promise<ScheduleView> {
     text: "insert into belfry.schedules (id, task, cron, options) values ('x', 'report', $1, $2)",
     values: [DAILY, options],
   })
-  return looked()
+  return afterFiring()
 }
 
-/** As a process finds it, once it has looked. */
-async function looked(): Promise<ScheduleView> {
-  await doors.look()
+/** The schedule after a process has fired what is due. */
+async function afterFiring(): Promise<ScheduleView> {
+  await harness.fireDue()
   return (await aScheduler().schedules.get("x"))!
 }
 
@@ -44,12 +44,12 @@ async function update(changes: object): Promise<ScheduleView> {
   return schedules.update("x", changes, { ifRevision: revision })
 }
 
-async function laidOver(options: object): Promise<ScheduleView> {
+async function merged(options: object): Promise<ScheduleView> {
   await psql.query({
     text: "update belfry.schedules set options = options || $1 where id = 'x'",
     values: [options],
   })
-  return looked()
+  return afterFiring()
 }
 
 async function column(name = "options"): Promise<unknown> {
@@ -57,7 +57,7 @@ async function column(name = "options"): Promise<unknown> {
   return rows[0].value
 }
 
-describe("what Belfry writes is what a person would", () => {
+describe("Belfry writes options in the form that a person would write", () => {
   test("after an edit through the API", async () => {
     await inserted({ timeout: "10m", catchUp: "none" })
 
@@ -66,7 +66,7 @@ describe("what Belfry writes is what a person would", () => {
     assert.deepEqual(await column(), { timeout: "10m", catchUp: "none", overlap: "queue" })
   })
 
-  test("of a schedule that was made through the API, with nothing that is as usual", async () => {
+  test("for a schedule created through the API, without defaults", async () => {
     const { schedules } = aScheduler()
     await schedules.create("x", { task: "report", cron: DAILY })
     const usual = await column()
@@ -77,7 +77,7 @@ describe("what Belfry writes is what a person would", () => {
     assert.deepEqual(await column(), { retry: { attempts: 5 }, endsAt: "2100-01-01T00:00:00Z" })
   })
 
-  test("what code declares has its release in a column of its own", async () => {
+  test("with the release of a declared schedule in its own column", async () => {
     const nightly = task.schedule("x", { cron: DAILY, timeout: "10m" })
     await aScheduler({ schedules: [nightly], owner: "shop", release: 7 }).reconcile()
 
@@ -86,7 +86,7 @@ describe("what Belfry writes is what a person would", () => {
   })
 })
 
-describe("options laid over what is there mean what they say", () => {
+describe("options merged into a row by SQL take effect", () => {
   test.each([
     ["inserted", async () => void (await inserted({ timeout: "10m", overlap: "queue" }))],
     [
@@ -96,31 +96,31 @@ describe("options laid over what is there mean what they say", () => {
         await update({ overlap: "queue" })
       },
     ],
-  ])("of a row that was %s", async (_, make) => {
+  ])("in a row that was %s", async (_, make) => {
     await make()
 
-    const { timeoutMs, catchUp, overlap, lastError } = await laidOver({ timeout: "5m", catchUp: "none" })
+    const { timeoutMs, catchUp, overlap, lastError } = await merged({ timeout: "5m", catchUp: "none" })
 
     assert.equal(lastError, null)
     assert.deepEqual([timeoutMs, catchUp.policy, overlap.policy], [5 * MINUTE, "none", "queue"])
   })
 
-  test("null takes an option away", async () => {
+  test("an option set to null is removed", async () => {
     await inserted({ timeout: "10m", overlap: "queue" })
 
-    const { timeoutMs, overlap, lastError } = await laidOver({ timeout: null })
+    const { timeoutMs, overlap, lastError } = await merged({ timeout: null })
 
     assert.deepEqual([timeoutMs, overlap.policy, lastError], [null, "queue", null])
   })
 
-  test("the stored form isn't a second language", async () => {
+  test("internal names such as timeoutMs are refused", async () => {
     const { lastError } = await inserted({ timeoutMs: 5 * MINUTE })
 
     assert.match(lastError!, /timeoutMs is not an option\. Did you mean timeout\? Its value is 300000\./)
   })
 })
 
-test("a schedule may depend on one that is called options", async () => {
+test("a schedule may depend on a schedule with the id options", async () => {
   await psql.query(`insert into belfry.schedules (id, task, cron) values ('options', 'report', '${DAILY}')`)
 
   const { lastError, dependsOn } = await inserted({ dependsOn: [{ schedule: "options", within: "1h" }] })
@@ -129,11 +129,11 @@ test("a schedule may depend on one that is called options", async () => {
   assert.deepEqual(dependsOn, [{ scheduleId: "options", withinMs: 60 * MINUTE }])
 })
 
-describe("a row with an option that can't be read", () => {
-  const LOSE = { overlp: "queue", timeout: "10m", catchUp: "none" }
+describe("a row with an invalid option", () => {
+  const INVALID = { overlp: "queue", timeout: "10m", catchUp: "none" }
 
-  test("shows its timetable, keeps what can be read, and names what can't", async () => {
-    const { when, words, timeoutMs, catchUp, lastError, nextRunAt } = await inserted(LOSE)
+  test("shows its timetable, uses its valid options, and names the invalid one", async () => {
+    const { when, words, timeoutMs, catchUp, lastError, nextRunAt } = await inserted(INVALID)
 
     assert.equal(when, DAILY)
     assert.match(words, /^At \d\d:00 every day$/)
@@ -141,7 +141,7 @@ describe("a row with an option that can't be read", () => {
     assert.equal(lastError, 'options: overlp is not an option. Did you mean overlap? Its value is "queue".')
   })
 
-  test("names each of them", async () => {
+  test("names each invalid option", async () => {
     const { lastError, maxRuns } = await inserted({ overlap: "sometimes", timeout: -1, maxRuns: 5 })
 
     assert.match(lastError!, /overlap is "sometimes"/)
@@ -151,25 +151,25 @@ describe("a row with an option that can't be read", () => {
 
   test.each([
     ["another cron", { cron: "@hourly" }],
-    ["the option that was meant", { overlap: "queue" }],
-    ["another option that isn't one", { overlq: null }],
-    ["nothing but a name", { overlp: undefined, description: "x" }],
-  ])("isn't mended by %s: nothing is changed, and what is wrong is named", async (_, changes) => {
-    await inserted(LOSE)
+    ["the correct option", { overlap: "queue" }],
+    ["another invalid option", { overlq: null }],
+    ["undefined for the invalid option", { overlp: undefined, description: "x" }],
+  ])("is not repaired by %s: nothing changes, and the error names the invalid option", async (_, changes) => {
+    await inserted(INVALID)
 
     await assert.rejects(update(changes), /overl[pq] is not an option/)
 
-    assert.deepEqual([await column(), await column("cron")], [LOSE, DAILY])
+    assert.deepEqual([await column(), await column("cron")], [INVALID, DAILY])
   })
 
   test.each([
-    [LOSE, { overlp: null }, { timeout: "10m", catchUp: "none" }],
-    [LOSE, { overlp: null, overlap: "queue" }, { timeout: "10m", catchUp: "none", overlap: "queue" }],
+    [INVALID, { overlp: null }, { timeout: "10m", catchUp: "none" }],
+    [INVALID, { overlp: null, overlap: "queue" }, { timeout: "10m", catchUp: "none", overlap: "queue" }],
     [{ overlap: "sometimes", timeout: "10m" }, { overlap: "queue" }, { overlap: "queue", timeout: "10m" }],
     [{ overlap: "sometimes", timeout: "10m" }, { overlap: null }, { timeout: "10m" }],
-    // It has a column of its own.
+    // The time zone has its own column.
     [{ timezone: "Asia/Tokyo", timeout: "10m" }, { timezone: "Europe/Paris" }, { timeout: "10m" }],
-    // Neither is wrong by itself.
+    // Each of the two options is valid alone.
     [
       { catchUp: "all", timeout: "10m" },
       { overlap: "queue" },
@@ -180,44 +180,44 @@ describe("a row with an option that can't be read", () => {
       { endsAt: "2101-01-01T00:00:00Z" },
       { startsAt: "2100-01-01T00:00:00Z", endsAt: "2101-01-01T00:00:00Z" },
     ],
-  ])("%j is mended by %j, and keeps the rest", async (options, changes, mended) => {
+  ])("%j is repaired by %j, and keeps the other options", async (options, changes, repaired) => {
     assert.notEqual((await inserted(options)).lastError, null)
 
     const { lastError, nextRunAt } = await update(changes)
 
-    assert.deepEqual([lastError, nextRunAt !== null, await column()], [null, true, mended])
+    assert.deepEqual([lastError, nextRunAt !== null, await column()], [null, true, repaired])
   })
 
-  test("is mended by SQL, too", async () => {
-    await inserted(LOSE)
+  test("is repaired by SQL too", async () => {
+    await inserted(INVALID)
     await psql.query("update belfry.schedules set options = options - 'overlp'")
 
-    const { lastError, nextRunAt, timeoutMs } = await looked()
+    const { lastError, nextRunAt, timeoutMs } = await afterFiring()
 
     assert.deepEqual([lastError, nextRunAt !== null, timeoutMs], [null, true, 10 * MINUTE])
   })
 
-  test("keeps what an operator said of its occurrences", async () => {
+  test("keeps an operator's overrides when it is repaired", async () => {
     await inserted({})
     await aScheduler().schedules.skip("x")
-    await laidOver({ overlp: "queue" })
+    await merged({ overlp: "queue" })
 
     const { overrides } = await update({ overlp: null })
 
     assert.equal(overrides.length, 1)
   })
 
-  test("is left as it is by a deploy that only notes its release", async () => {
+  test("is not changed by a deploy that only updates the release", async () => {
     const nightly = task.schedule("x", { cron: DAILY })
     await aScheduler({ schedules: [nightly], owner: "shop", release: 7 }).reconcile()
-    await laidOver(LOSE)
+    await merged(INVALID)
     await aScheduler({ schedules: [nightly], owner: "shop", release: 8 }).reconcile()
 
-    assert.deepEqual([await column(), await column("release")], [LOSE, "8"])
+    assert.deepEqual([await column(), await column("release")], [INVALID, "8"])
   })
 
-  test("gives a run that is triggered by SQL what can be read", async () => {
-    await inserted(LOSE)
+  test("gives a run triggered by SQL its valid options", async () => {
+    await inserted(INVALID)
     await psql.query("select belfry.trigger('x')")
 
     const [run] = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 })

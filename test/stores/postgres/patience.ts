@@ -1,6 +1,6 @@
 import { PATIENCE_MS } from "../../support/patience.ts"
 
-/** For `vi.mock`: no call of a test reaches the deadline of what `postgres()` makes. */
+/** For `vi.mock`: raises the deadlines of `postgres()`, so that no call of a test reaches them. */
 
 type Stores = typeof import("../../../src/stores/postgres/postgres-store.ts")
 type Pools = typeof import("../../../src/stores/postgres/own-pool.ts")

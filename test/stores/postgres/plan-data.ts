@@ -1,6 +1,6 @@
 import { AN_INSTANT } from "./plan-cases.ts"
 
-/** What the statements of the store are explained on: 20,000 schedules and 50,000 runs. */
+/** The data on which the store's statements are explained: 20,000 schedules and 50,000 runs. */
 
 const SCHEDULES = 20_000
 
@@ -18,7 +18,7 @@ export const FILL = `
   select 'schedule:s' || n, 3600000, date_trunc('hour', clock_timestamp()) - h * interval '1 hour', clock_timestamp() + interval '1 day', '{"succeeded": 1}'
   from generate_series(1, 2000) as n, generate_series(0, 9) as h;
 
-  -- The past: one schedule with 20,000 runs, many with one or two; a few of them failed.
+  -- Finished runs: one schedule with 20,000, many with one or two. Some of them failed.
   insert into belfry.runs (id, task, schedule_id, concurrency_key, scheduled_for, triggered_by, state, attempt, created_at,
     started_at, completed_at)
   select 'past' || n, 'report', s.id, 'schedule:' || s.id, at, 'schedule',
@@ -27,14 +27,14 @@ export const FILL = `
     lateral (select case when n <= 20000 then 's1' else 's' || n % ${SCHEDULES} + 1 end as id) as s,
     lateral (select date_trunc('milliseconds', clock_timestamp()) - n * interval '1 minute' as at) as t;
 
-  -- A schedule whose runs are all for one instant, such as those of a backfill that was asked for again and again.
+  -- A schedule with all its runs for one instant, as after many repeated backfills.
   insert into belfry.runs (id, task, schedule_id, concurrency_key, scheduled_for, triggered_by, state, attempt, created_at,
     started_at, completed_at)
   select 'once' || n, 'report', 'often', 'schedule:often', to_timestamp(${AN_INSTANT} / 1000), 'backfill', 'succeeded', 1, at, at, at
   from generate_series(1, 2000) as n,
     lateral (select date_trunc('milliseconds', clock_timestamp()) - interval '1 year' + n * interval '1 second' as at) as t;
 
-  -- A task of few runs among all the others.
+  -- A task with few runs.
   insert into belfry.runs (id, task, triggered_by, state, attempt, created_at, started_at, completed_at)
   select 'rare' || n, 'rare', 'api', 'succeeded', 1, at, at, at
   from generate_series(1, 20) as n,
@@ -43,7 +43,7 @@ export const FILL = `
   select 'rarely' || n, 'rare', 'api', 'pending', clock_timestamp() + interval '1 day'
   from generate_series(1, 20) as n;
 
-  -- The future, and what is due: of four priorities, and of a key that is full.
+  -- Pending runs, later and due: of four priorities, and of a key at its limit.
   insert into belfry.runs (id, task, triggered_by, state, priority, claimable_at)
   select 'later' || n, 'report', 'api', 'pending', n % 4, clock_timestamp() + interval '1 hour' + n * interval '1 minute'
   from generate_series(1, 3000) as n;
@@ -55,7 +55,7 @@ export const FILL = `
   select 'waiting' || n, 'report', 'api', 'pending', clock_timestamp() - interval '1 day', 'full', 1, 'live' || n
   from generate_series(1, 100) as n;
 
-  -- The present.
+  -- Running runs.
   insert into belfry.runs (id, task, triggered_by, state, attempt, claimable_at, concurrency_key, concurrency_limit, slot,
     worker_id, started_at)
   select 'running' || n, 'report', 'api', 'running', 1, clock_timestamp() + interval '1 hour',

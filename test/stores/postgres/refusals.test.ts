@@ -33,11 +33,11 @@ vi.mock(import("../../../src/stores/postgres/own-pool.ts"), async (load) => {
   return withPatientPools(await load())
 })
 
-/** What a person has to put right: each is told by name, with what to do, and no password is told to anybody. */
+/** Mistakes of configuration: each error names the mistake and what to do, and no error shows a password. */
 
 const PASSWORD = "correct-horse"
 
-describe("who may come in", () => {
+describe("authentication", () => {
   let server: Postgres
 
   beforeAll(async () => {
@@ -51,11 +51,11 @@ describe("who may come in", () => {
     await psql.query(`copy (${lines}) to '${rows[0].path}'`)
     await psql.query("select pg_reload_conf()")
     await psql.end()
-    await until(() => isRefused(as("guarded", "")), "the server has read its rules")
+    await until(() => isRefused(as("guarded", "")), "the server has reloaded its rules")
   })
   afterAll(() => server?.stop())
 
-  test("the right password opens", async () => {
+  test("the right password opens the store", async () => {
     await anOpenStore(as("guarded", PASSWORD))
   })
 
@@ -66,12 +66,8 @@ describe("who may come in", () => {
       /refuses this user or password.*authentication failed/,
     ],
     ["no password", () => as("guarded", ""), /refuses this user or password.*password/],
-    [
-      "a user that isn't there",
-      () => as("nobody-at-all", ""),
-      /refuses this user or password.*does not exist/,
-    ],
-  ])("%s is told as such", async (_, url, words) => {
+    ["an unknown user", () => as("nobody-at-all", ""), /refuses this user or password.*does not exist/],
+  ])("%s is reported without the password", async (_, url, words) => {
     const error = await rejectsWith("BELFRY_STORE_UNFIT", postgres(url()).open(), words)
 
     assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/postgres refuses/)
@@ -93,8 +89,8 @@ describe("who may come in", () => {
   }
 })
 
-describe("where", () => {
-  test("a database that isn't there is told as such", async () => {
+describe("the address", () => {
+  test("of a missing database is reported", async () => {
     const url = new URL(await freshDatabase())
     url.pathname = "/nowhere"
 
@@ -103,7 +99,7 @@ describe("where", () => {
     await rejectsWith("BELFRY_STORE_UNFIT", postgres(url.href).open(), words)
   })
 
-  test("a host that isn't there, and a port where nobody listens, are told as such", async () => {
+  test("of an unknown host or an unused port is reported", async () => {
     const url = new URL(await freshDatabase())
     url.port = "1"
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", postgres(url.href).open(), /127\.0\.0\.1:1.*ECONNREFUSED/)
@@ -113,7 +109,7 @@ describe("where", () => {
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", postgres(url.href).open(), words)
   })
 
-  test("a server of another kind is told as such, and not waited for", async () => {
+  test("of another kind of server is reported before the deadline", async () => {
     const web = createServer((_, answer) => answer.end("hello")).listen(0, "127.0.0.1")
     atTheEnd(() => web.close())
     await new Promise((resolve) => web.once("listening", resolve))
@@ -130,7 +126,7 @@ describe("where", () => {
     assert.equal(error.code, "BELFRY_STORE_UNAVAILABLE")
   })
 
-  test("a password that should have been encoded is refused, and no part of it is shown", () => {
+  test("with an unencoded password is refused, and no part of the password is shown", () => {
     const make = () => postgres("postgres://bob:correct@horse/battery@db/shop")
 
     assert.throws(make, (error: BelfryError) => {
@@ -140,7 +136,7 @@ describe("where", () => {
     })
   })
 
-  test("a search_path with another schema before the server's own is refused", async () => {
+  test("of a database with another schema before pg_catalog in its search_path is refused", async () => {
     const url = await migratedDatabase()
     const psql = await aPsql(url)
     const set = (path: string) =>
@@ -154,7 +150,7 @@ describe("where", () => {
     await aStore(url).open()
   })
 
-  test("a URL that is none is told as such", async () => {
+  test("that is not a valid URL is reported", async () => {
     const words = /^The database's URL can't be read\. .*Write postgres:\/\/user:password@host\/database\./
 
     const error = await rejectsWith(
@@ -166,7 +162,7 @@ describe("where", () => {
     assert.doesNotMatch(inspect(error), new RegExp(PASSWORD))
   })
 
-  test("a pool that its owner has ended is told as such", async () => {
+  test("may be a pool; a pool that its owner has ended is reported", async () => {
     const pool = new pg.Pool({ connectionString: await migratedDatabase() })
     const store = postgres({ pool: pool as unknown as Pool })
     await store.open()
@@ -180,7 +176,7 @@ describe("where", () => {
   })
 })
 
-describe("what a user may do", () => {
+describe("permissions", () => {
   let url: string
   let psql: pg.Client
   let role: string
@@ -197,30 +193,30 @@ describe("what a user may do", () => {
     })
   })
 
-  test("one who may make nothing is told so", async () => {
+  test("a user who may create nothing gets an error", async () => {
     const words = /^This user may not do that on .*\. .*permission denied.*Grant it what PostgreSQL names/
     await rejectsWith("BELFRY_STORE_UNFIT", postgres(asRole()).open(), words)
   })
 
-  test("one who may make schemas makes its own", async () => {
+  test("a user who may create schemas needs nothing else", async () => {
     await psql.query(`grant create on database "${new URL(url).pathname.slice(1)}" to ${role}`)
 
     await anOpenStore(asRole())
   })
 
-  test("one who owns a schema that was made for it needs no more", async () => {
+  test("a user who owns an existing schema needs nothing else", async () => {
     await psql.query(`create schema belfry authorization ${role}`)
 
     await anOpenStore(asRole())
   })
 
-  test("one who may not even look is told so", async () => {
+  test("a user who may not read the schema gets an error", async () => {
     await anOpenStore(url)
 
     await rejectsWith("BELFRY_STORE_UNFIT", postgres(asRole()).open(), /This user may not do that on/)
   })
 
-  test("one who may read and write rows, after an owner has migrated, can do everything", async () => {
+  test("a user who may read and write rows can make every call after the owner has migrated", async () => {
     await anOpenStore(url)
     await psql.query(`
       grant usage on schema belfry to ${role};
@@ -252,7 +248,7 @@ describe("what a user may do", () => {
   }
 })
 
-test("a program without the driver is told which, and how to have it", () => {
+test("without the driver, the error names the package and how to install it", () => {
   const hooks = `export async function resolve(name, context, next) {
     if (name === "pg") throw Object.assign(new Error("Cannot find package 'pg'"), { code: "ERR_MODULE_NOT_FOUND" })
     return next(name, context)

@@ -6,16 +6,16 @@ import { anOpenStore, until } from "./scratch.ts"
 proveScheduleHints(async () => {
   const url = await migratedDatabase()
   const listener = await anOpenStore(url)
-  const heard: Hint[] = []
-  await listener.listen((hint) => void heard.push(hint))
-  // A connection that is new hints at everything.
-  await until(() => heard.length >= 3)
-  heard.length = 0
+  const received: Hint[] = []
+  await listener.listen((hint) => void received.push(hint))
+  // After a connect the listener gets every hint.
+  await until(() => received.length >= 3)
+  received.length = 0
   return {
     writer: await anOpenStore(url),
-    async hears() {
-      await until(() => heard.length > 0)
-      return heard.splice(0)
+    async receivedHints() {
+      await until(() => received.length > 0)
+      return received.splice(0)
     },
   }
 })

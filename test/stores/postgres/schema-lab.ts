@@ -4,7 +4,7 @@ import { describe, test } from "vitest"
 import { query } from "../../support/postgres.ts"
 import { makeStore, PATIENCE_MS } from "./scratch.ts"
 
-/** Proves laws in one database, each case in a schema that it has for itself: so several can be proved at a time. */
+/** Proves laws in one database. Each case has its own schema, so that several can run at the same time. */
 export function proveLaws(of: { numbers?: readonly number[]; where: string; url: () => string }): void {
   const schemas = new Schemas(of.url)
   for (const { number, name, cases } of LAWS) {
@@ -34,10 +34,10 @@ async function prove({ prove }: LawCase, url: string, schemas: Schemas): Promise
   } finally {
     await Promise.all(opened.map((store) => store.close()))
   }
-  schemas.giveBack(schema)
+  schemas.release(schema)
 }
 
-/** As many as are needed at a time. A new one takes 100 ms; one that was used before is emptied in a few. */
+/** A pool of schemas. A new schema takes 100 ms; a used one is emptied in a few milliseconds. */
 class Schemas {
   readonly #url: () => string
   readonly #free: string[] = []
@@ -64,7 +64,7 @@ class Schemas {
     return schema
   }
 
-  giveBack(schema: string): void {
+  release(schema: string): void {
     this.#free.push(schema)
   }
 
@@ -73,13 +73,13 @@ class Schemas {
     const store = makeStore(this.#url(), { schema })
     await store.open()
     await store.close()
-    await query(this.#url(), patienceIn(schema))
+    await query(this.#url(), raiseLockTimeouts(schema))
     return schema
   }
 }
 
-/** A machine that stands still for a while must not end a wait for one another. */
-export function patienceIn(schema: string): string {
+/** SQL that raises the lock timeouts of all functions, so that a busy machine does not end a wait. */
+export function raiseLockTimeouts(schema: string): string {
   return `do $$
     declare
       each regprocedure;

@@ -10,35 +10,35 @@ import { atTheEnd, until as untilWithin } from "../../support/scratch.ts"
 export { PATIENCE_MS } from "../../support/patience.ts"
 export { atTheEnd, rejectsWith } from "../../support/scratch.ts"
 
-/** Waits for the condition, for as long as it takes. */
+/** Waits for the condition, for up to PATIENCE_MS. */
 export function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {
   return untilWithin(condition, what, PATIENCE_MS)
 }
 
 export interface StoreOptions {
   readonly schema?: string
-  /** Unless it is given, no call of a test reaches it. */
+  /** Default: so long that no call of a test reaches it. */
   readonly deadlineMs?: number
   readonly connections?: number
   readonly clock?: Clock
 }
 
-/** As `postgres(url)` makes it, with a deadline of the test's own. It is closed when the test ends. */
+/** A store like that of `postgres(url)`, with the test's own deadline. It is closed when the test ends. */
 export function aStore(url: string, options: StoreOptions = {}): PostgresStore {
   return closedAtTheEnd(makeStore(url, options))
 }
 
-/** For tests that run at the same time: each closes its own. */
+/** For concurrent tests: the caller closes the store. */
 export function makeStore(url: string, options: StoreOptions = {}): PostgresStore {
   const { connections = 10 } = options
   const about = aboutOf(options)
-  const makePool = async () => ({ pool: await poolFor(url, connections, about.deadlineMs), isOurs: true })
+  const makePool = async () => ({ pool: await poolFor(url, connections, about.deadlineMs), isOwned: true })
   return createPostgresStore(makePool, about, options.clock ?? systemClock)
 }
 
-/** As `postgres({ pool })` makes it. */
+/** A store like that of `postgres({ pool })`. */
 export function aStoreOn(pool: pg.Pool | Pool, options: StoreOptions = {}): PostgresStore {
-  const makePool = async () => ({ pool: pool as Pool, isOurs: false })
+  const makePool = async () => ({ pool: pool as Pool, isOwned: false })
   return closedAtTheEnd(createPostgresStore(makePool, aboutOf(options), options.clock ?? systemClock))
 }
 
@@ -57,7 +57,7 @@ function closedAtTheEnd(store: PostgresStore): PostgresStore {
   return store
 }
 
-/** Another program on the same database, which knows nothing of Belfry. */
+/** A plain connection to the database, like that of another program. */
 export async function aPsql(url: string): Promise<pg.Client> {
   const psql = new pg.Client(url)
   psql.on("error", () => undefined)
@@ -66,7 +66,7 @@ export async function aPsql(url: string): Promise<pg.Client> {
   return psql
 }
 
-/** How many connections of Belfry's the server has to this database. */
+/** How many connections Belfry has to this database. */
 export async function connectionsTo(psql: pg.Client): Promise<number> {
   const { rows } = await psql.query(
     "select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'belfry'",

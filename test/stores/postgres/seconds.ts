@@ -19,8 +19,8 @@ export async function tickingScheduler(options: Pick<SchedulerOptions, "store" |
   return { scheduler, begun, ids }
 }
 
-/** Each of so many schedules, which are due every second, has a run for every second from its first to its last. */
-export async function everySecondHasItsRun(
+/** Asserts that each of the schedules, which are due every second, has one run for every second from its first to its last. */
+export async function assertRunEverySecond(
   psql: pg.Client,
   { schedules, schema = "belfry" }: { schedules: number; schema?: string },
 ): Promise<void> {
@@ -34,14 +34,14 @@ export async function everySecondHasItsRun(
   for (const { runs, instants, seconds } of rows) assert.deepEqual([runs, instants], [seconds, seconds])
 }
 
-/** Stops when nothing of these schedules is left to do. */
-export async function endedWith(
+/** Pauses the schedules, and stops the scheduler when all their runs are finished. */
+export async function stopWhenDone(
   scheduler: Scheduler,
   psql: pg.Client,
   schedules: readonly string[],
 ): Promise<void> {
   for (const id of schedules) await scheduler.schedules.pause(id)
   const left = "select from belfry.runs where state in ('pending', 'running')"
-  await until(async () => (await psql.query(left)).rowCount === 0, "all are performed")
+  await until(async () => (await psql.query(left)).rowCount === 0, "all runs are performed")
   await scheduler.stop()
 }

@@ -1,5 +1,5 @@
 /**
- * Opens a database with a migration that waits for somebody else's lock, to be killed in the middle of it.
+ * Runs a migration that waits for another program's lock, so that a test can kill it meanwhile.
  * `node --import tsx test/stores/postgres/slow-migration.ts <url>`
  */
 import pg from "pg"

@@ -6,27 +6,27 @@ import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { RunInfo } from "../../../src/task/task-context.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { performTask } from "../../support/task-run.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 
 type Options = Partial<SqlFunctionsOptions>
 
-/** Somebody who calls functions of a database by the task `sql`. */
+/** Calls functions of a database through the task `sql`. */
 export interface SqlCaller {
   url: string
   psql: pg.Client
-  /** A PL/pgSQL function of the schema `app`. */
+  /** Creates a PL/pgSQL function in the schema `app`. */
   define(head: string, body: string): Promise<void>
   /** A task that is closed when the test ends. */
   task(options?: Options): SqlTask
   call(payload: Json, options?: Options, run?: Partial<RunInfo>): Promise<Called>
   failureOf(payload: Json, options?: Options): Promise<string>
-  /** What functions have written. */
+  /** The rows that functions have written. */
   seen(): Promise<readonly { id: string; note: string | null }[]>
 }
 
 type Called = Awaited<ReturnType<typeof performTask>["ended"]> & { lines: readonly string[] }
 
-/** For the tests of a file. */
+/** Shared by the tests of a file. */
 export function anSqlCaller(): SqlCaller {
   const self: SqlCaller = {
     url: "",
@@ -37,8 +37,8 @@ export function anSqlCaller(): SqlCaller {
       )
     },
     task(options = {}) {
-      // No statement is too late, however busy the machine.
-      const task = sqlFunctions({ url: self.url, schemas: ["app"], clock: new HandClock(), ...options })
+      // With a manual clock no statement times out on a busy machine.
+      const task = sqlFunctions({ url: self.url, schemas: ["app"], clock: new ManualClock(), ...options })
       onTestFinished(() => task.close())
       return task
     },

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createScheduler, silentLogger } from "belfry"
 import { describe, onTestFinished, test } from "vitest"
 import { performTask } from "../../support/task-run.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import { aStore, until } from "./scratch.ts"
 import { NAP, slowFunctions, WAIT } from "./sql-stopping.ts"
 
-/** A run that ends early: its function ends on the server, and nothing that it did is committed. */
+/** When a run ends early, its function is ended on the server and its work is rolled back. */
 
 const self = slowFunctions()
 const { busy, seen, untilBusy } = self
 
 describe("a run that is aborted", () => {
-  test("has its function cancelled on the server and rolled back, and then its connection is used again", async () => {
+  test("has its function cancelled and rolled back on the server, and its connection is used again", async () => {
     const task = aTask({ connections: 1 })
     const controller = new AbortController()
     const { ended } = performTask(task, NAP, { signal: controller.signal })
@@ -22,13 +22,13 @@ describe("a run that is aborted", () => {
     controller.abort(new Error("The run was cancelled"))
 
     await assert.rejects(ended, /The run was cancelled/)
-    assert.deepEqual(await busy(), [], "it is over when the task says so")
+    assert.deepEqual(await busy(), [], "the function has ended when the task has")
     assert.deepEqual(await seen(), [])
     const next = await performTask(task, { ...NAP, payload: 0 }).ended
-    assert.deepEqual([next.success, next.details], [true, before], "the same process of the server")
+    assert.deepEqual([next.success, next.details], [true, before], "the same backend process")
   })
 
-  test("is stopped although every connection of the pool is busy", async () => {
+  test("is stopped although all connections of the pool are busy", async () => {
     const task = aTask({ connections: 2 })
     const controllers = [new AbortController(), new AbortController()]
     const runs = controllers.map(({ signal }) => performTask(task, NAP, { signal }).ended)
@@ -41,10 +41,10 @@ describe("a run that is aborted", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("leaves others alone, of the same function and the same pool", async () => {
+  test("does not affect other runs of the same function and the same pool", async () => {
     const task = aTask()
     const controller = new AbortController()
-    await self.holdWaiting()
+    await self.blockWaits()
     const kept = performTask(task, WAIT).ended
     const dropped = performTask(task, WAIT, { signal: controller.signal }).ended
     await untilBusy(2)
@@ -52,12 +52,12 @@ describe("a run that is aborted", () => {
     controller.abort(new Error("enough"))
 
     await assert.rejects(dropped, /enough/)
-    await self.letGoOn()
+    await self.unblockWaits()
     assert.equal((await kept).success, true)
     assert.deepEqual(await seen(), ["before", "after"])
   })
 
-  test("needs no rights for it: a user without any cancels what it runs as another role", async () => {
+  test("needs no special rights: an ordinary user can cancel what it runs as another role", async () => {
     const [user, role] = ["user", "role"].map((kind) => `${kind}_${new URL(self.url).pathname.slice(-6)}`)
     await self.psql.query(
       `create role ${user} login; create role ${role}; grant ${role} to ${user};
@@ -68,7 +68,7 @@ describe("a run that is aborted", () => {
     )
     const address = new URL(self.url)
     address.username = user!
-    const task = self.task(address.href, { role: role!, clock: new HandClock() })
+    const task = self.task(address.href, { role: role!, clock: new ManualClock() })
     const controller = new AbortController()
     const { ended, lines } = performTask(task, NAP, { signal: controller.signal })
     await untilBusy()
@@ -82,8 +82,8 @@ describe("a run that is aborted", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("ends a function that catches its cancelling twice, by ending its connection", async () => {
-    const clock = new HandClock()
+  test("has its connection terminated if its function catches the cancel request twice", async () => {
+    const clock = new ManualClock()
     const controller = new AbortController()
     const { ended } = performTask(aTask({ clock }), { function: "deaf" }, { signal: controller.signal })
     const rejected = assert.rejects(ended, /enough/)
@@ -91,7 +91,7 @@ describe("a run that is aborted", () => {
 
     controller.abort(new Error("enough"))
     for (const lock of [101, 102]) {
-      await until(() => isTaken(lock), "it has caught its cancelling")
+      await until(() => isUniqueViolation(lock), "the function has caught the cancel request")
       clock.advance(STEP_MS)
     }
 
@@ -100,7 +100,7 @@ describe("a run that is aborted", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("in the moment in which its function ends commits nothing, or says that it was done", async () => {
+  test("while its function ends either commits nothing or reports success", async () => {
     const task = aTask()
     await performTask(task, { ...NAP, payload: 0 }).ended
     for (let delayMs = 0; delayMs < 40; delayMs += 2) {
@@ -121,7 +121,7 @@ describe("a run that is aborted", () => {
 })
 
 describe("in a scheduler", () => {
-  test("a cancelled run's function ends", async () => {
+  test("the function of a cancelled run is ended", async () => {
     const { scheduler, runId } = await running()
 
     await scheduler.runs.cancel(runId)
@@ -131,7 +131,7 @@ describe("in a scheduler", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("a run that exceeds its schedule's timeout has timed out, and its function has ended", async () => {
+  test("a run that exceeds its timeout fails with a timeout, and its function is ended", async () => {
     const { scheduler, runId, clock } = await running()
 
     clock.advance(10 * 60_000)
@@ -143,7 +143,7 @@ describe("in a scheduler", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("a run that was lost to another worker has its function ended", async () => {
+  test("the function of a run that another worker took over is ended", async () => {
     const { runId, clock } = await running({ timeout: "2h" })
 
     await self.psql.query(
@@ -157,7 +157,7 @@ describe("in a scheduler", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("a stop gives the run back, and closing the task waits until its function has ended", async () => {
+  test("a stop releases the run, and closing the task waits until its function has ended", async () => {
     const { sql, scheduler } = await running()
 
     await scheduler.stop({ timeout: 0 })
@@ -176,7 +176,7 @@ describe("in a scheduler", () => {
 
   async function running({ timeout = "10m" }: { timeout?: "10m" | "2h" } = {}) {
     await self.psql.query("truncate belfry.runs")
-    const [sql, clock] = [aTask(), new HandClock()]
+    const [sql, clock] = [aTask(), new ManualClock()]
     const scheduler = createScheduler({
       store: aStore(self.url),
       tasks: [sql],
@@ -192,15 +192,15 @@ describe("in a scheduler", () => {
   }
 })
 
-/** The task gives one order to stop after another, this much time between them. */
+/** The time between the task's attempts to stop a function. */
 const STEP_MS = 1_200
 
-/** Without a clock of the test's own it gives the first order only. */
-function aTask(options: { connections?: number; clock?: HandClock } = {}) {
-  return self.task(self.url, { clock: new HandClock(), ...options })
+/** With the default clock, which is never advanced, the task makes only the first attempt to stop a function. */
+function aTask(options: { connections?: number; clock?: ManualClock } = {}) {
+  return self.task(self.url, { clock: new ManualClock(), ...options })
 }
 
-async function isTaken(lock: number): Promise<boolean> {
+async function isUniqueViolation(lock: number): Promise<boolean> {
   const { rowCount } = await self.psql.query(
     "select from pg_locks where locktype = 'advisory' and objid = $1 and granted",
     [lock],

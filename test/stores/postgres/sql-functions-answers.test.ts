@@ -3,26 +3,26 @@ import { describe, onTestFinished, test } from "vitest"
 import { performTask } from "../../support/task-run.ts"
 import { anSqlCaller } from "./sql-caller.ts"
 
-/** Functions of a real database, as tasks: what becomes of their answers and errors. */
+/** Functions of a real database as tasks: how their answers and errors are recorded. */
 
 const self = anSqlCaller()
 const { call, define, failureOf, seen } = self
 
-describe("what a function answers", () => {
+describe("the answer of a function", () => {
   const MALFORMED: readonly [string, RegExp][] = [
-    ["null", /app\.answers\(\) answered NULL, but that is nothing at all/],
-    ["'null'", /answered null, but that is no object/],
-    ["'[true]'", /answered \[true\], but that is no object/],
-    [`'"done"'`, /answered "done", but that is no object/],
+    ["null", /app\.answers\(\) answered NULL, but that is not an answer/],
+    ["'null'", /answered null, but that is not an object/],
+    ["'[true]'", /answered \[true\], but that is not an object/],
+    [`'"done"'`, /answered "done", but that is not an object/],
     ["'{}'", /answered \{\}, but "success" is missing/],
     [`'{"success": "yes"}'`, /answered \{"success": "yes"\}, but "success" is neither true nor false/],
     [`'{"success": null}'`, /"success" is neither true nor false/],
-    [`'{"success": true, "message": 5}'`, /"message" is no text/],
+    [`'{"success": true, "message": 5}'`, /"message" is not a string/],
     [`'{"__proto__": {"success": true}}'`, /"success" is missing/],
-    ["to_jsonb(repeat('x', 5000))", /answered "xxx.{100,200}… \(cut\), but that is no object/],
+    ["to_jsonb(repeat('x', 5000))", /answered "xxx.{100,200}… \(cut\), but that is not an object/],
   ]
   for (const [answer, words] of MALFORMED) {
-    test(`${answer} is none: the run fails, and what the function did is rolled back`, async () => {
+    test(`${answer} is invalid: the run fails, and the function's work is rolled back`, async () => {
       await define(
         "answers() returns jsonb",
         `insert into app.seen (id) values ('malformed'); return ${answer};`,
@@ -36,7 +36,7 @@ describe("what a function answers", () => {
     })
   }
 
-  test("success: false fails the run with its message and details, and what it did stays", async () => {
+  test("success: false fails the run with its message and details, and the function's work is committed", async () => {
     onTestFinished(async () => void (await self.psql.query("delete from app.seen")))
     await define(
       "unlucky() returns jsonb",
@@ -50,7 +50,7 @@ describe("what a function answers", () => {
     assert.deepEqual(await seen(), [{ id: "unlucky", note: "tried" }])
   })
 
-  test("without a message there is one for a failure, and none for a success", async () => {
+  test("without a message gets a default message for a failure, and none for a success", async () => {
     await define(
       "silent(payload jsonb) returns jsonb",
       "return jsonb_build_object('success', payload, 'message', null);",
@@ -63,16 +63,18 @@ describe("what a function answers", () => {
     )
   })
 
-  test("what stands beside the three fields is not kept, and the log says so", async () => {
+  test("with unknown fields is stored without them, and the log names them", async () => {
     await define("talks() returns jsonb", `return '{"success": true, "rows": 5}';`)
 
     const { details, lines } = await call({ function: "talks" })
 
     assert.equal(details, null)
-    assert.deepEqual(lines, ['The answer of app.talks() has more than is kept: rows. Put it into "details".'])
+    assert.deepEqual(lines, [
+      'The answer of app.talks() has fields that are not kept: rows. Put them into "details".',
+    ])
   })
 
-  test("an answer up to the limit is taken, one that is larger fails and is never sent", async () => {
+  test("up to the size limit is stored; a larger one fails the run and is not sent", async () => {
     await define(
       "large(payload jsonb) returns jsonb",
       "return jsonb_build_object('success', true, 'details', repeat('x', payload::int));",
@@ -82,15 +84,15 @@ describe("what a function answers", () => {
     assert.equal((await call({ function: "large", payload: most })).success, true)
     assert.match(
       await failureOf({ function: "large", payload: most + 1 }),
-      /answered 1048577 bytes; at most 1048576 are taken/,
+      /answered 1048577 bytes; at most 1048576 are allowed/,
     )
     assert.match(
       await failureOf({ function: "large", payload: 100 }, { maxResultBytes: 50 }),
-      /at most 50 are taken/,
+      /at most 50 are allowed/,
     )
   })
 
-  test("notices and warnings go to the run's log, up to a thousand", async () => {
+  test("may come with notices and warnings, of which up to a thousand go to the run's log", async () => {
     await define(
       "chats(payload jsonb) returns jsonb",
       `raise notice 'closing %', 3; for i in 1..payload::int loop raise warning 'w%', i; end loop; return '{"success": true}';`,
@@ -103,8 +105,8 @@ describe("what a function answers", () => {
   })
 })
 
-describe("what goes wrong inside", () => {
-  test("an exception is recorded with its SQLSTATE, its words and where it happened, and all is rolled back", async () => {
+describe("an error in a function", () => {
+  test("is recorded with its SQLSTATE, message and context, and all work is rolled back", async () => {
     await define(
       "twice() returns jsonb",
       `insert into app.seen (id) values ('a'); insert into app.seen (id) values ('a'); return '{"success": true}';`,
@@ -129,7 +131,7 @@ describe("what goes wrong inside", () => {
     assert.deepEqual(await seen(), [])
   })
 
-  test("one that it raises itself has the hint it gave", async () => {
+  test("that the function raises itself keeps its hint", async () => {
     await define(
       "raises() returns jsonb",
       `raise exception 'no rate for %', 'CHF' using errcode = 'BF123', hint = 'Load the rates first.';`,
@@ -141,7 +143,7 @@ describe("what goes wrong inside", () => {
     )
   })
 
-  test("a constraint that speaks up at the commit fails the run, too", async () => {
+  test("of a deferred constraint at the commit fails the run too", async () => {
     await self.psql.query(
       "create table app.child (id text references app.seen deferrable initially deferred)",
     )
@@ -154,7 +156,7 @@ describe("what goes wrong inside", () => {
     assert.equal((await self.psql.query("select from app.child")).rowCount, 0)
   })
 
-  test("a connection that the server ends fails the run, and the next one has another", async () => {
+  test("that terminates the connection fails the run, and the next run uses another connection", async () => {
     await define(
       "suicidal(payload jsonb) returns jsonb",
       `if payload::bool then perform pg_terminate_backend(pg_backend_pid()); end if; return '{"success": true}';`,
@@ -168,7 +170,7 @@ describe("what goes wrong inside", () => {
     assert.equal(second.success, true)
   })
 
-  test("a text that jsonb can't hold is an error of the server's, not of the program's", async () => {
+  test("for a text that jsonb can't hold is reported as an error of the server", async () => {
     await define("takes(payload jsonb) returns jsonb", `return '{"success": true}';`)
 
     assert.match(await failureOf({ function: "takes", payload: "\u0000" }), /^ERROR 22P05: /)

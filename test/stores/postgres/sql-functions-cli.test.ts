@@ -15,7 +15,7 @@ vi.mock(import("../../../src/stores/postgres/own-pool.ts"), async (load) => {
   return withPatientPools(await load())
 })
 
-test("the program calls functions if its configuration says so, and ends their connections when it stops", async () => {
+test("the program calls functions if it is configured to, and closes their connections when it stops", async () => {
   const url = await migratedDatabase()
   await query(
     url,

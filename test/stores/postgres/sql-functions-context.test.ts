@@ -3,12 +3,12 @@ import pg from "pg"
 import { describe, onTestFinished, test } from "vitest"
 import { anSqlCaller } from "./sql-caller.ts"
 
-/** Functions of a real database, as tasks: in which transaction, as whom, and for how long. */
+/** Functions of a real database as tasks: their transaction, their role and their time limits. */
 
 const self = anSqlCaller()
 const { call, define, failureOf } = self
 
-describe("what a function is given", () => {
+describe("a function gets", () => {
   test("the run's id, attempt, schedule and nominal time, for this transaction only", async () => {
     await define(
       "told() returns jsonb",
@@ -34,7 +34,7 @@ describe("what a function is given", () => {
     assert.deepEqual(rows, [{ id: "", path: '"$user", public', timeout: "0" }])
   })
 
-  test("a search path of its own schema, in which nobody's temporary table or public function is found", async () => {
+  test("a search path of its own schema, which excludes functions in public", async () => {
     await self.psql.query(
       "create function public.lurking() returns text language sql as $$ select 'public' $$",
     )
@@ -48,7 +48,7 @@ describe("what a function is given", () => {
     assert.match(await failureOf({ function: "lured" }), /^ERROR 42883: function lurking\(\) does not exist/)
   })
 
-  test("as the role that was named it may do what that role may, and no more", async () => {
+  test("the rights of the configured role, and no others", async () => {
     const role = `low_${new URL(self.url).pathname.slice(-6)}`
     await self.psql.query(`create role "${role}"`)
     onTestFinished(async () => void (await self.psql.query(`drop owned by "${role}"; drop role "${role}"`)))
@@ -80,7 +80,7 @@ describe("what a function is given", () => {
     )
   })
 
-  test("so much time, and less for waiting on locks", async () => {
+  test("a statement timeout, and a shorter lock timeout", async () => {
     await define("sleeps() returns jsonb", `perform pg_sleep(60); return '{"success": true}';`)
     await define("locks() returns jsonb", `lock table app.seen; return '{"success": true}';`)
     await self.psql.query("begin; lock table app.seen")

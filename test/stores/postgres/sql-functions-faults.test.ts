@@ -5,19 +5,19 @@ import { describe, inject, onTestFinished, test } from "vitest"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { type PgBouncer, startPgBouncer } from "../../support/pgbouncer.ts"
 import { performTask } from "../../support/task-run.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import { until } from "./scratch.ts"
-import { isWatching, NAP, slowFunctions, WAIT } from "./sql-stopping.ts"
+import { detectsLostClients, NAP, slowFunctions, WAIT } from "./sql-stopping.ts"
 
-/** A process or a connection that breaks: its function ends on the server, and nothing that it did is committed. */
+/** When a process or a connection breaks, its function is ended on the server and its work is rolled back. */
 
 const self = slowFunctions()
 const { seen, untilBusy, untilIdle } = self
 
-test("a worker that is killed commits nothing, and the server ends its function by itself", async ({
+test("the function of a killed worker is ended by the server, and its work is rolled back", async ({
   skip,
 }) => {
-  skip(!(await isWatching(self.psql)), "the server can't watch its clients")
+  skip(!(await detectsLostClients(self.psql)), "the server does not detect lost clients")
   const worker = self.startWorker()
   await untilBusy()
 
@@ -29,9 +29,9 @@ test("a worker that is killed commits nothing, and the server ends its function 
 })
 
 describe("a network that fails", () => {
-  test("in the middle of a function fails the run, and the program lives", async () => {
+  test("during a function fails the run, and the process continues", async () => {
     const { proxy, task } = await faulty()
-    await self.holdWaiting()
+    await self.blockWaits()
     const { ended } = performTask(task, WAIT)
     await untilBusy()
 
@@ -40,13 +40,13 @@ describe("a network that fails", () => {
     const { success, message } = await ended
     assert.equal(success, false)
     assert.match(message, /^PostgreSQL can't be used: /)
-    await self.letGoOn()
+    await self.unblockWaits()
     await untilIdle()
     assert.deepEqual(await seen(), [])
     assert.equal((await performTask(task, { ...NAP, payload: 0 }).ended).success, true)
   })
 
-  test("while the work is being committed fails the run, and says that it may be done", async () => {
+  test("during the commit fails the run, and the message says that the work may be committed", async () => {
     const { proxy, task } = await faulty()
     const lost = proxy.loseAnswer("commit")
 
@@ -56,15 +56,15 @@ describe("a network that fails", () => {
     assert.equal(success, false)
     assert.match(
       message,
-      /^The connection broke while the work of app\.naps\(jsonb\) was being committed: whether it is done is not known/,
+      /^The connection broke while the changes of app\.naps\(jsonb\) were being committed\. It is not known whether they were/,
     )
     assert.deepEqual(await seen(), ["before", "after"])
   })
 
-  test("and lets no order through keeps an aborted run no longer than its orders take", async () => {
+  test("and drops cancel requests delays an aborted run only until the requests time out", async () => {
     const { proxy, task, clock } = await faulty()
     const controller = new AbortController()
-    await self.holdWaiting()
+    await self.blockWaits()
     const { ended } = performTask(task, WAIT, { signal: controller.signal })
     await untilBusy()
 
@@ -72,24 +72,24 @@ describe("a network that fails", () => {
     controller.abort(new Error("enough"))
 
     await rejectsAsTimePasses(ended, clock)
-    await self.letGoOn()
+    await self.unblockWaits()
     await untilIdle()
-    assert.deepEqual(await seen(), [], "though the function came to its end, nobody committed it")
+    assert.deepEqual(await seen(), [], "the function ended, but its work was not committed")
   })
 
   async function faulty() {
-    const [proxy, clock] = [await faultProxy(inject("postgres").port), new HandClock()]
+    const [proxy, clock] = [await faultProxy(inject("postgres").port), new ManualClock()]
     onTestFinished(() => proxy.close())
     return { proxy, clock, task: self.task(proxy.through(self.url), { clock }) }
   }
 })
 
 describe("behind PgBouncer, in transaction mode", () => {
-  test("functions are called and cancelled, and leave no settings to whoever has the connection next", async () => {
+  test("functions are called and cancelled, and leave no settings on the connection", async () => {
     const address = (await bouncer(3)).through(self.url)
-    const task = self.task(address, { connections: 2, clock: new HandClock() })
+    const task = self.task(address, { connections: 2, clock: new ManualClock() })
     const controller = new AbortController()
-    await self.holdWaiting()
+    await self.blockWaits()
     const dropped = performTask(task, WAIT, { signal: controller.signal }).ended
     const kept = performTask(task, WAIT).ended
     await untilBusy(2)
@@ -97,7 +97,7 @@ describe("behind PgBouncer, in transaction mode", () => {
     controller.abort(new Error("enough"))
 
     await assert.rejects(dropped, /enough/)
-    await self.letGoOn()
+    await self.unblockWaits()
     assert.equal((await kept).success, true)
     assert.deepEqual(await seen(), ["before", "after"])
     const client = new pg.Client(address)
@@ -109,9 +109,9 @@ describe("behind PgBouncer, in transaction mode", () => {
     assert.deepEqual([rows[0].id || "", rows[0].timeout, rows[0].path], ["", "0", '"$user", public'])
   })
 
-  test("a function is ended although there is no connection to cancel it from", async ({ skip }) => {
-    skip(!(await isWatching(self.psql)), "the server can't watch its clients")
-    const clock = new HandClock()
+  test("a function is ended although no connection is free for a cancel request", async ({ skip }) => {
+    skip(!(await detectsLostClients(self.psql)), "the server does not detect lost clients")
+    const clock = new ManualClock()
     const task = self.task((await bouncer(1)).through(self.url), { clock })
     const controller = new AbortController()
     const { ended } = performTask(task, NAP, { signal: controller.signal })
@@ -131,8 +131,8 @@ describe("behind PgBouncer, in transaction mode", () => {
   }
 })
 
-/** The task gives up one order after another, each when its time is over. */
-async function rejectsAsTimePasses(ended: Promise<unknown>, clock: HandClock): Promise<void> {
+/** Advances the clock until all cancel requests of the task have timed out. */
+async function rejectsAsTimePasses(ended: Promise<unknown>, clock: ManualClock): Promise<void> {
   let isOver = false
   const rejected = assert.rejects(ended, /enough/).finally(() => {
     isOver = true

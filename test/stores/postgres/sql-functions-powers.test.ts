@@ -5,7 +5,7 @@ import { onTestFinished, test } from "vitest"
 import { collectedLog } from "../../support/collected-log.ts"
 import { anSqlCaller, type SqlCaller } from "./sql-caller.ts"
 
-/** Functions run with the rights of a role: which of them a scheduler warns of when it starts. */
+/** Functions run with the rights of a role. A scheduler warns at its start of roles with too many rights. */
 
 const self = anSqlCaller()
 
@@ -25,7 +25,7 @@ async function warningsOf(
   return lines.filter(({ level }) => level === "warn").map(({ message }) => message)
 }
 
-/** A role that is this file's own; roles belong to the whole server. */
+/** A role with a name unique to this process, because roles belong to the whole server. */
 async function aRole({ psql }: SqlCaller, name: string, attributes: string): Promise<string> {
   const own = `belfry_test_${name}_${process.pid}`
   await psql.query(`drop role if exists ${own}`)
@@ -37,10 +37,10 @@ async function aRole({ psql }: SqlCaller, name: string, attributes: string): Pro
 }
 
 test.each([
-  ["a superuser", "superuser", /which is a superuser\. Whoever may create a function/],
-  ["one that bypasses row-level security", "bypassrls", /which bypasses row-level security/],
+  ["a superuser", "superuser", /which is a superuser\. Every user that may create a function/],
+  ["a user that bypasses row-level security", "bypassrls", /which bypasses row-level security/],
   ["a member of pg_execute_server_program", "in role pg_execute_server_program", /which may run programs/],
-])("a scheduler that calls functions as %s warns once when it starts", async (_, attributes, expected) => {
+])("a scheduler that calls functions as %s warns once at its start", async (_, attributes, expected) => {
   const user = await aRole(self, "powerful", attributes)
 
   const warnings = await warningsOf({ user })
@@ -50,32 +50,32 @@ test.each([
   assert.ok(warnings[0]!.includes(`"${user}"`))
 })
 
-test("a role of few rights behind a powerful user is warned of, since a function can reset its role", async () => {
+test("a restricted role of a superuser is warned of, because a function can reset its role", async () => {
   const user = await aRole(self, "powerful", "superuser")
   const role = await aRole(self, "modest", "")
 
   assert.match((await warningsOf({ user, role })).join(), new RegExp(`"${user}", which is a superuser`))
 })
 
-test("a powerful role behind a user of few rights is warned of", async () => {
+test("a powerful role of a restricted user is warned of", async () => {
   const role = await aRole(self, "powerful", "bypassrls")
   const user = await aRole(self, "modest", `in role ${role}`)
 
   assert.match((await warningsOf({ user, role })).join(), new RegExp(`"${role}", which bypasses`))
 })
 
-test("a user of few rights is not warned of", async () => {
+test("a restricted user is not warned of", async () => {
   const user = await aRole(self, "modest", "")
 
   assert.deepEqual(await warningsOf({ user }), [])
 })
 
 test.each([
-  ["that isn't granted to the user", true],
-  ["that isn't there", false],
-])("a role %s is warned of, and a schedule of a function is refused", async (_which, isThere) => {
+  ["that is not granted to the user", true],
+  ["that does not exist", false],
+])("a role %s is warned of, and a schedule of a function is refused", async (_which, exists) => {
   const user = await aRole(self, "modest", "")
-  const role = isThere ? await aRole(self, "apart", "") : "belfry_test_nowhere"
+  const role = exists ? await aRole(self, "apart", "") : "belfry_test_nowhere"
   const url = new URL(self.url)
   url.username = user
   const sql = sqlFunctions({ url: url.href, schemas: ["app"], role })
@@ -89,12 +89,12 @@ test.each([
   )
 })
 
-test("a scheduler that only fires asks nothing", async () => {
+test("a scheduler that only fires does not check the role", async () => {
   const user = await aRole(self, "powerful", "superuser")
 
   assert.deepEqual(await warningsOf({ user, roles: ["fire"] }), [])
 })
 
-test("a database that can't be asked leaves the start alone", async () => {
+test("an unreachable database does not stop the start", async () => {
   assert.deepEqual(await warningsOf({ user: "belfry_test_nobody_there" }), [])
 })

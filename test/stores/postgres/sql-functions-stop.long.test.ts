@@ -6,9 +6,9 @@ import { faultProxy } from "../../support/fault-proxy.ts"
 import { startPgBouncer } from "../../support/pgbouncer.ts"
 import { performTask } from "../../support/task-run.ts"
 import { aStore } from "./scratch.ts"
-import { isWatching, NAP, slowFunctions } from "./sql-stopping.ts"
+import { detectsLostClients, NAP, slowFunctions } from "./sql-stopping.ts"
 
-/** How long a function goes on after its run has ended, in real time. */
+/** How long a function continues after its run has ended, in real time. */
 
 /** The engine gives a task whose signal was aborted 5 seconds. */
 const GRACE_MS = 4_500
@@ -16,7 +16,7 @@ const GRACE_MS = 4_500
 const self = slowFunctions()
 const { seen, untilBusy, untilIdle } = self
 
-test("a function that catches its cancelling is ended within the engine's grace", async () => {
+test("a function that catches cancel requests is ended within the engine's grace period", async () => {
   const controller = new AbortController()
   const { ended } = performTask(self.task(self.url), { function: "deaf" }, { signal: controller.signal })
   await untilBusy()
@@ -29,7 +29,7 @@ test("a function that catches its cancelling is ended within the engine's grace"
   assert.deepEqual(await self.busy(), [])
 })
 
-test("a network that lets no order through doesn't keep an aborted run beyond the engine's grace", async () => {
+test("on a network that drops cancel requests, an aborted run ends within the engine's grace period", async () => {
   const proxy = await faultProxy(inject("postgres").port)
   onTestFinished(() => proxy.close())
   const controller = new AbortController()
@@ -43,10 +43,10 @@ test("a network that lets no order through doesn't keep an aborted run beyond th
   })
 })
 
-test("behind a PgBouncer with no connection to cancel it from, a function is ended all the same", async ({
+test("behind a PgBouncer without a free connection for the cancel request, a function is still ended", async ({
   skip,
 }) => {
-  skip(!(await isWatching(self.psql)), "the server can't watch its clients")
+  skip(!(await detectsLostClients(self.psql)), "the server does not detect lost clients")
   const bouncer = await startPgBouncer(inject("postgres"), { poolSize: 1 })
   onTestFinished(() => bouncer.stop())
   const controller = new AbortController()
@@ -60,8 +60,8 @@ test("behind a PgBouncer with no connection to cancel it from, a function is end
   await within(10_000, untilIdle)
 })
 
-test("the function of a worker that is killed is ended by the server within seconds", async ({ skip }) => {
-  skip(!(await isWatching(self.psql)), "the server can't watch its clients")
+test("the function of a killed worker is ended by the server within ten seconds", async ({ skip }) => {
+  skip(!(await detectsLostClients(self.psql)), "the server does not detect lost clients")
   const worker = self.startWorker()
   await untilBusy()
 
@@ -72,7 +72,7 @@ test("the function of a worker that is killed is ended by the server within seco
   assert.deepEqual(await seen(), [])
 })
 
-test("the function of a cancelled run ends within a moment", async () => {
+test("the function of a cancelled run is ended within five seconds", async () => {
   const { scheduler, runId } = await running()
 
   await within(5_000, async () => {
@@ -81,7 +81,7 @@ test("the function of a cancelled run ends within a moment", async () => {
   })
 })
 
-test("the function of a run that was lost to another worker ends within some leases", async () => {
+test("the function of a run that another worker took over is ended within ten seconds", async () => {
   const { runId } = await running()
 
   await within(10_000, async () => {
@@ -93,7 +93,7 @@ test("the function of a run that was lost to another worker ends within some lea
   })
 })
 
-test("the function of a run that exceeds its timeout ends with it", async () => {
+test("the function of a run that exceeds its timeout is ended with the run", async () => {
   const { scheduler, runId } = await running({ timeout: "3s" })
 
   const run = await scheduler.runs.wait(runId)

@@ -9,13 +9,13 @@ import { performTask } from "../../support/task-run.ts"
 import { aStore, until } from "./scratch.ts"
 import { anSqlCaller } from "./sql-caller.ts"
 
-/** Functions of a real database, as tasks: which are called. */
+/** Functions of a real database as tasks: which functions are called. */
 
 const self = anSqlCaller()
 const { call, define, failureOf } = self
 
-describe("which function is called", () => {
-  test("one that takes jsonb is given the payload, and its answer is the run's", async () => {
+describe("a function", () => {
+  test("that takes jsonb gets the payload, and its answer is stored with the run", async () => {
     await define(
       "greet(payload jsonb) returns jsonb",
       `return jsonb_build_object('success', true, 'message', 'Hello ' || (payload ->> 'name'), 'details', payload);`,
@@ -33,7 +33,7 @@ describe("which function is called", () => {
     )
   })
 
-  test("without a schema it is looked for in the first that is allowed, and only there", async () => {
+  test("without a schema is looked up in the first allowed schema only", async () => {
     await define("in_app() returns jsonb", `return '{"success": true}';`)
 
     assert.equal((await call({ function: "in_app" }, { schemas: ["app", "other"] })).success, true)
@@ -43,7 +43,7 @@ describe("which function is called", () => {
     )
   })
 
-  test("of two, the one that takes a payload; and nothing said is SQL's null, unlike JSON's", async () => {
+  test("with a payload is preferred to one without; a missing payload is SQL null, not JSON null", async () => {
     await define("both() returns jsonb", `return '{"success": true, "message": "()"}';`)
     await define(
       "both(payload jsonb) returns jsonb",
@@ -54,22 +54,22 @@ describe("which function is called", () => {
     assert.equal((await call({ function: "both", payload: null })).message, "null")
   })
 
-  test("a function without arguments is called without the payload, and the log says so", async () => {
+  test("without arguments is called without the payload, and the log says so", async () => {
     await define("alone() returns jsonb", `return '{"success": true}';`)
 
     const { success, lines } = await call({ function: "alone", payload: 1 })
 
     assert.equal(success, true)
-    assert.deepEqual(lines, ["app.alone() takes no payload: the one that was given is not used."])
+    assert.deepEqual(lines, ["app.alone() takes no payload; the given payload is not used."])
   })
 
-  test("a name that is a word of SQL's own is only a name", async () => {
+  test("may have an SQL keyword as its name", async () => {
     await define(`"select"(payload jsonb) returns jsonb`, `return '{"success": true}';`)
 
     assert.equal((await call({ function: "app.select" })).success, true)
   })
 
-  test("what can't be called fails the run, and the message says why", async () => {
+  test("that can't be called fails the run, and the message says why", async () => {
     await define("takes_more(a jsonb, b int) returns jsonb", `return '{}';`)
     await define("takes_text(a text) returns jsonb", `return '{}';`)
     await define("takes_text(a int) returns jsonb", `return '{}';`)
@@ -94,21 +94,21 @@ describe("which function is called", () => {
     )
     assert.match(
       await failureOf({ function: "takes_text" }),
-      /There is app\.takes_text\(text\), app\.takes_text\(integer\), but a function that is called takes \(jsonb\) or nothing/,
+      /There is app\.takes_text\(text\), app\.takes_text\(integer\), but the function must take one jsonb argument or none/,
     )
     assert.match(
       await failureOf({ function: "returns_nothing" }),
-      /app\.returns_nothing\(\) returns void; it has to return jsonb/,
+      /app\.returns_nothing\(\) returns void; it must return jsonb/,
     )
-    assert.match(await failureOf({ function: "returns_json" }), /returns json; it has to return jsonb/)
-    assert.match(await failureOf({ function: "returns_many" }), /returns SETOF jsonb; it has to return jsonb/)
+    assert.match(await failureOf({ function: "returns_json" }), /returns json; it must return jsonb/)
+    assert.match(await failureOf({ function: "returns_many" }), /returns SETOF jsonb; it must return jsonb/)
     assert.match(
       await failureOf({ function: "returns_domain" }),
-      /returns (app\.)?answer; it has to return jsonb/,
+      /returns (app\.)?answer; it must return jsonb/,
     )
     assert.match(
       await failureOf({ function: "proceed" }),
-      /app\.proceed is a procedure\. Only functions are called/,
+      /app\.proceed is a procedure\. Only functions can be called/,
     )
     assert.match(await failureOf({ function: "gather" }), /app\.gather is an aggregate/)
     assert.match(
@@ -118,7 +118,7 @@ describe("which function is called", () => {
     assert.equal((await call({ function: "strictly", payload: null })).success, true)
   })
 
-  test("it is looked up at every run: one that is replaced by another form is refused from then on", async () => {
+  test("is looked up at every run, so that a replacement of another type is refused", async () => {
     await define("changing() returns jsonb", `return '{"success": true}';`)
     const task = self.task()
     const before = await performTask(task, { function: "changing" }).ended
@@ -131,7 +131,7 @@ describe("which function is called", () => {
   })
 })
 
-test("a row with a function in it is a schedule: it is called, and what it answers is recorded", async () => {
+test("a schedule row with a function calls it and records its answer", async () => {
   await define(
     "close_day(payload jsonb) returns jsonb",
     `return jsonb_build_object('success', true, 'message', 'Closed ' || (payload ->> 'shop'),
@@ -152,7 +152,7 @@ test("a row with a function in it is a schedule: it is called, and what it answe
   assert.deepEqual(run.details, { run: run.id })
 })
 
-test("the guide's own statements do what it says", async () => {
+test("the guide's SQL does what the guide says", async () => {
   const guide = readFileSync(new URL("../../../docs/guides/sql-functions.md", import.meta.url), "utf8")
   const blocks = [...guide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, block]) => block!)
   const address = await migratedDatabase()
@@ -206,7 +206,7 @@ describe("a schedule of a function", () => {
     )
   })
 
-  test("is looked for as the role that will call it", async () => {
+  test("is checked as the role that will call the function", async () => {
     await self.psql.query("create role examined")
     onTestFinished(() => self.psql.query("drop role examined").then(() => undefined))
     await define("examined() returns jsonb", `return '{"success": true}';`)
@@ -219,7 +219,7 @@ describe("a schedule of a function", () => {
     )
   })
 
-  test("is stored if the database of the functions can't be asked", async () => {
+  test("is stored if the database of the functions is unreachable", async () => {
     const away = { connect: () => Promise.reject(new Error("away")), end: async () => undefined }
     const task = sqlFunctions({ pool: away, schemas: ["app"] })
     const { schedules } = createScheduler({ store: aStore(self.url), tasks: [task] })

@@ -9,7 +9,7 @@ import { aStore, until } from "./scratch.ts"
 // biome-ignore lint/suspicious/noExplicitAny: rows are whatever the statement says
 export type Row = Record<string, any>
 
-/** Somebody who has nothing but SQL, and a process of ours that runs on the same database. */
+/** A user who only has SQL, and a Belfry process on the same database. */
 export interface Integrator {
   url: string
   scheduler: Scheduler
@@ -23,13 +23,13 @@ export interface Integrator {
   startAnother(): Promise<void>
 }
 
-/** Due once a day, and not in the next hours: whatever the time is, no test sees it fire. */
+/** Due once a day, twelve hours from now, so that it does not fire during a test. */
 export const DAILY = (() => {
   const far = new Date(Date.now() + 12 * 3_600_000)
   return `${far.getUTCMinutes()} ${far.getUTCHours()} * * *`
 })()
 
-/** For the tests of a file: they share the database, and each has a process of its own. */
+/** Shared by the tests of a file. They share the database, and each test has its own Belfry process. */
 export function anIntegrator(): Integrator {
   let psql: pg.Client
   const self: Integrator = {
@@ -47,7 +47,7 @@ export function anIntegrator(): Integrator {
       return row ?? assert.fail()
     },
     startAnother: () => start(),
-    untilPerformed: (count) => until(() => self.performed.length >= count, `${count} are performed`),
+    untilPerformed: (count) => until(() => self.performed.length >= count, `${count} runs are performed`),
   }
 
   beforeAll(async () => {
@@ -74,7 +74,7 @@ export function anIntegrator(): Integrator {
         return { success: true, message: "Sent", details: { pages: 3 } }
       },
     })
-    // Nothing is found by polling here: whatever happens, happens because the change was noticed.
+    // The poll interval is so long that every reaction is to a hint.
     const options = { tasks: [report], pollInterval: "1h", logger: log.logger } as const
     self.scheduler = createScheduler({ ...options, store: aStore(self.url) })
     await self.scheduler.start()

@@ -7,12 +7,12 @@ import { claimed } from "../../../src/store/laws/steps.ts"
 import { anOpenStore, until } from "./scratch.ts"
 import { anIntegrator, DAILY } from "./sql-integrator.ts"
 
-/** What an integrator does with nothing but SQL, while a process of ours runs on the same database. */
+/** What a user can do with only SQL, while a Belfry process runs on the same database. */
 
 const self = anIntegrator()
 const { sql, rowOf } = self
 
-describe("operations are functions", () => {
+describe("the SQL function", () => {
   beforeEach(async () => {
     await sql(
       `insert into belfry.schedules (id, cron, task, payload) values ('nightly', '${DAILY}', 'report', '[1]')`,
@@ -20,7 +20,7 @@ describe("operations are functions", () => {
     await rowOf("select 1 from belfry.schedules where unsettled is null")
   })
 
-  test("trigger: one run now, the next occurrence untouched", async () => {
+  test("trigger creates one run now, and leaves the next occurrence unchanged", async () => {
     const [before] = await sql("select next_run_at from belfry.schedules")
     const [row] = await sql(`select belfry.trigger('nightly', '{"by":"hand"}') as answer`)
 
@@ -31,7 +31,7 @@ describe("operations are functions", () => {
     assert.deepEqual(await sql("select next_run_at from belfry.schedules"), [before])
   })
 
-  test("trigger: while a run is unfinished there is no other, and the answer names it", async () => {
+  test("trigger creates no run while another is unfinished, and returns the id of that run", async () => {
     await self.scheduler.stop()
     const [first] = await sql("select belfry.trigger('nightly') as answer")
     const [second] = await sql("select belfry.trigger('nightly') as answer")
@@ -39,7 +39,7 @@ describe("operations are functions", () => {
     assert.deepEqual([second!["answer"].success, second!["answer"].run_id], [false, first!["answer"].run_id])
   })
 
-  test("pause and resume: what fell into the pause is one record", async () => {
+  test("pause, with resume, leaves one record for all occurrences of the pause", async () => {
     await sql("update belfry.schedules set cron = '* * * * * *' where id = 'nightly'")
     await self.untilPerformed(1)
     await sql("select belfry.pause('nightly', 'stocktaking')")
@@ -53,7 +53,7 @@ describe("operations are functions", () => {
     await until(() => self.performed.length > count)
   })
 
-  test("reschedule: the next occurrence is then, and the regular one stays", async () => {
+  test("reschedule to an earlier time adds an occurrence, and keeps the regular one", async () => {
     const [before] = await sql("select next_run_at from belfry.schedules")
     const [row] = await sql("select belfry.reschedule('nightly', now() + interval '1 second') as answer")
 
@@ -65,7 +65,7 @@ describe("operations are functions", () => {
     assert.deepEqual(after["overrides"], [])
   })
 
-  test("reschedule to later: nothing is recorded ahead, and next_run_at = null goes on from now", async () => {
+  test("reschedule to a later time records nothing in advance, and next_run_at = null undoes it", async () => {
     const [before] = await sql("select next_run_at from belfry.schedules")
     await sql("select belfry.reschedule('nightly', now() + interval '30 days')")
     const { overrides } = await rowOf(
@@ -81,7 +81,7 @@ describe("operations are functions", () => {
     assert.deepEqual([after, await sql("select id from belfry.runs")], [before, []])
   })
 
-  test("enqueue: a run of any task, once for its key, together with the transaction", async () => {
+  test("enqueue creates a run of any task, once for a key, with the commit of the transaction", async () => {
     await sql("begin")
     await sql(`select belfry.enqueue('report', '{"user":"ann"}', key => 'ann')`)
     await sql("rollback")
@@ -95,7 +95,7 @@ describe("operations are functions", () => {
     assert.equal(self.performed.length, 0)
   })
 
-  test("what isn't there is an error, and nothing happens", async () => {
+  test("raises an error for an unknown schedule or an invalid time", async () => {
     for (const call of ["trigger('x')", "pause('x')", "resume('x')", "reschedule('x', now())"]) {
       await assert.rejects(sql(`select belfry.${call}`), /There is no schedule "x"/)
     }
@@ -112,8 +112,8 @@ describe("operations are functions", () => {
   })
 })
 
-describe("what happened is in two views", () => {
-  test("each schedule's status, and each run's history", async () => {
+describe("the views", () => {
+  test("show the status of each schedule and the history of each run", async () => {
     await sql(
       `insert into belfry.schedules (id, description, cron, task) values ('nightly', 'Totals', '${DAILY}', 'report')`,
     )
@@ -143,7 +143,7 @@ describe("what happened is in two views", () => {
     assert.ok(Number(run!["duration_ms"]) >= 0 && run!["performed_by"] !== "")
   })
 
-  test("the last run is the newest, also while it waits and after it was cancelled; a pause is shown beside a disabled schedule", async () => {
+  test("show the newest run as the last run in every state, and a pause also for a disabled schedule", async () => {
     await sql(`insert into belfry.schedules (id, cron, task) values ('nightly', '${DAILY}', 'unoffered')`)
     await rowOf("select 1 from belfry.schedules where unsettled is null")
     const last = async () => {
@@ -168,7 +168,7 @@ describe("what happened is in two views", () => {
     assert.deepEqual(row, { status: "disabled", status_reason: "moving", paused_by: "ada", is_dated: true })
   })
 
-  test("a run is late from when it was due, or from when it was given back", async () => {
+  test("measure lateness from when a run was due, or from when it was released", async () => {
     const store = await anOpenStore(self.url)
     const tasks = [{ name: "unoffered", leaseMs: LONG_MS }]
     const lateMs = async () => Number((await sql("select late_ms from belfry.run_history"))[0]!["late_ms"])
@@ -192,13 +192,13 @@ describe("what happened is in two views", () => {
   })
 })
 
-test("everything is in the schema asked for, and another one is another Belfry", async () => {
+test("each schema is a separate store with its own functions and hints", async () => {
   const store = await anOpenStore(self.url, { schema: "bells" })
   await sql(`insert into bells.schedules (id, cron, task) values ('nightly', '${DAILY}', 'report')`)
-  const heard: string[] = []
-  await store.listen((hint) => heard.push(hint))
-  await until(() => heard.length > 0)
-  heard.length = 0
+  const received: string[] = []
+  await store.listen((hint) => received.push(hint))
+  await until(() => received.length > 0)
+  received.length = 0
   await sql("select bells.trigger('nightly')")
 
   assert.deepEqual(
@@ -206,18 +206,22 @@ test("everything is in the schema asked for, and another one is another Belfry",
     ["nightly"],
   )
   assert.equal(await self.scheduler.schedules.get("nightly"), null)
-  await until(() => heard.includes("runs"))
+  await until(() => received.includes("runs"))
 })
 
-describe("what the API refuses is refused", () => {
+describe("SQL functions refuse what the API refuses:", () => {
   const deep = `repeat('[', 65) || repeat(']', 65)`
   const keys = `select jsonb_object_agg(n, 1) from generate_series(1, 10001) as n`
   test.each([
-    ["a task of odd characters", "belfry.enqueue('bad name!')", /task "bad name!" can't be enqueued/],
+    ["a task with invalid characters", "belfry.enqueue('bad name!')", /task "bad name!" can't be enqueued/],
     ["no task", "belfry.enqueue(null)", /can't be enqueued/],
     ["a negative delay", "belfry.enqueue('report', delay => '-1 s')", /delay -00:00:01 is negative/],
-    ["a reschedule to never", "belfry.reschedule('nightly', 'infinity')", /of the years 1 to 9999/],
-    ["a reschedule far off", "belfry.reschedule('nightly', '10000-01-01')", /of the years 1 to 9999/],
+    ["a reschedule to infinity", "belfry.reschedule('nightly', 'infinity')", /of the years 1 to 9999/],
+    [
+      "a reschedule to the year 10000",
+      "belfry.reschedule('nightly', '10000-01-01')",
+      /of the years 1 to 9999/,
+    ],
     ["an empty key", "belfry.enqueue('report', key => '')", /key has 0 characters: use 1 to 255/],
     ["a long key", "belfry.enqueue('report', key => repeat('k', 256))", /key has 256 characters/],
     ["a deep payload", `belfry.enqueue('report', (${deep})::jsonb)`, /nested deeper than 64 levels/],
@@ -232,13 +236,13 @@ describe("what the API refuses is refused", () => {
       `belfry.trigger('nightly', (${deep})::jsonb)`,
       /nested deeper than 64 levels/,
     ],
-  ])("%s", async (_, called, said) => {
+  ])("%s", async (_, called, expected) => {
     await sql("insert into belfry.schedules (id, task, cron) values ('nightly', 'report', '0 3 * * *')")
 
-    await assert.rejects(sql(`select ${called}`), said)
+    await assert.rejects(sql(`select ${called}`), expected)
   })
 
-  test("what it takes is taken", async () => {
+  test("the largest valid values are accepted", async () => {
     const most = `repeat('[', 64) || repeat(']', 64)`
 
     await sql("select belfry.enqueue('report', delay => null, key => 'now')")

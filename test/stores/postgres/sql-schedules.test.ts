@@ -4,13 +4,13 @@ import { describe, test } from "vitest"
 import { until } from "./scratch.ts"
 import { anIntegrator, DAILY } from "./sql-integrator.ts"
 
-/** Schedules of an integrator who writes their rows, while a process of ours runs on the same database. */
+/** Schedules whose rows a user writes by SQL, while a Belfry process runs on the same database. */
 
 const self = anIntegrator()
 const { sql, rowOf } = self
 
-describe("a schedule is a row", () => {
-  test("inserted with a cron alone it is planned at once, and nothing fires", async () => {
+describe("a schedule row", () => {
+  test("inserted with only a cron is planned at once, and does not fire", async () => {
     await sql(
       "insert into belfry.schedules (id, cron, timezone, task) values ('nightly', '0 3 29 2 *', 'Europe/Paris', 'report')",
     )
@@ -21,7 +21,7 @@ describe("a schedule is a row", () => {
     assert.equal((await self.scheduler.schedules.get("nightly"))?.timezone, "Europe/Paris")
   })
 
-  test("it fires, and its run is told like any other", async () => {
+  test("fires, and its runs have ids and payloads like any others", async () => {
     await sql(
       `insert into belfry.schedules (id, cron, task, payload) values ('often', '* * * * * *', 'report', '{"to":"ann"}')`,
     )
@@ -31,7 +31,7 @@ describe("a schedule is a row", () => {
     assert.deepEqual(self.performed[0]!.payload, { to: "ann" })
   })
 
-  test("a changed cron or zone is planned anew, without firing", async () => {
+  test("with a changed cron or time zone is planned again, without firing", async () => {
     await sql("insert into belfry.schedules (id, cron, task) values ('yearly', '0 3 29 2 *', 'report')")
     const before = await rowOf("select next_run_at, version from belfry.schedules where unsettled is null")
     await sql("update belfry.schedules set cron = '0 4 1 1 *', timezone = 'Asia/Tokyo' where id = 'yearly'")
@@ -41,11 +41,11 @@ describe("a schedule is a row", () => {
     )
     assert.match(after["next_run_at"].toISOString(), /-12-31T19:00:00.000Z$/)
     assert.ok(Number(after["version"]) > Number(before["version"]))
-    assert.equal(after["revision"], 2, "an editor who read it before is refused")
+    assert.equal(after["revision"], 2, "an editor who read the older revision is refused")
     assert.equal(self.performed.length, 0)
   })
 
-  test("what was due already is still fired by the old definition", async () => {
+  test("that was due before an edit still fires by the old definition", async () => {
     await self.scheduler.stop()
     await sql(
       `insert into belfry.schedules (id, cron, task, payload, next_run_at)
@@ -63,10 +63,10 @@ describe("a schedule is a row", () => {
   })
 
   test.each([
-    ["in an insert", []],
-    ["in the update that enables", ["enabled = false"]],
-    ["in the update of the cron", ["cron = '0 4 1 1 *'"]],
-  ])("a next run of now %s fires now, and then it goes on by its cron", async (_, before) => {
+    ["an insert", []],
+    ["an update that enables it", ["enabled = false"]],
+    ["an update of the cron", ["cron = '0 4 1 1 *'"]],
+  ])("with next_run_at = now() in %s fires now, and then follows its cron", async (_, before) => {
     await self.scheduler.stop()
     const jitter = `'{"jitter": "2h"}'`
     if (before.length === 0) {
@@ -83,10 +83,10 @@ describe("a schedule is a row", () => {
     await self.untilPerformed(1)
     const after = await rowOf("select next_run_at, overrides from belfry.schedules where next_run_at > now()")
     assert.match(after["next_run_at"].toISOString(), /-01-01T0[345]:/)
-    assert.deepEqual(after["overrides"], [], "the next one is the regular one")
+    assert.deepEqual(after["overrides"], [], "the next occurrence is the regular one")
   })
 
-  test("of a hundred edits that nobody looked at, twenty are told apart", async () => {
+  test("keeps twenty of a hundred unsettled edits apart", async () => {
     await self.scheduler.stop()
     await sql(
       "insert into belfry.schedules (id, cron, task, next_run_at) values ('x', '0 3 1 1 *', 'report', '2026-01-01 03:00Z')",
@@ -105,7 +105,7 @@ describe("a schedule is a row", () => {
     )
   })
 
-  test("a next run that is brought along is kept, and fires when it is due", async () => {
+  test("with its own next_run_at keeps it, and fires when it is due", async () => {
     await sql(`insert into belfry.schedules (id, cron, task, next_run_at) values
       ('later', '0 3 * * *', 'report', now() + interval '1 year'), ('missed', '0 3 * * *', 'report', '2026-01-01 03:00Z')`)
 
@@ -117,7 +117,7 @@ describe("a schedule is a row", () => {
     assert.equal(later!["is_kept"], true)
   })
 
-  test("a null next run is planned without firing", async () => {
+  test("with next_run_at set to null is planned without firing", async () => {
     await sql(
       `insert into belfry.schedules (id, cron, task, next_run_at) values ('later', '${DAILY}', 'report', now() + interval '1 year')`,
     )
@@ -129,7 +129,7 @@ describe("a schedule is a row", () => {
     assert.equal(self.performed.length, 0)
   })
 
-  test("disabled it stands still, enabled it goes on from now", async () => {
+  test("does not fire while it is disabled, and continues from now when it is enabled", async () => {
     await sql(`insert into belfry.schedules (id, cron, task) values ('nightly', '${DAILY}', 'report')`)
     await rowOf("select 1 from belfry.schedules where unsettled is null")
     await sql("update belfry.schedules set enabled = false where id = 'nightly'")
@@ -141,37 +141,40 @@ describe("a schedule is a row", () => {
 
   test.each([
     ["cron", "cron = 'every noon'", /every noon/],
-    ["zone", "timezone = 'Mars/Olympus'", /Mars\/Olympus/],
-    ["option", `options = '{"overlap": "sometimes"}'`, /overlap is "sometimes"; use "skip"/],
-    ["word", `options = '{"overlaps": "skip"}'`, /overlaps/],
-  ])("an invalid %s is recorded on the row and logged, and the others go on", async (_, change, expected) => {
-    await sql(
-      `insert into belfry.schedules (id, cron, task) values ('bad', '${DAILY}', 'report'), ('good', '${DAILY}', 'report')`,
-    )
-    await rowOf("select from belfry.schedules where unsettled is null having count(*) = 2")
-    await sql(`update belfry.schedules set ${change} where id = 'bad'`)
-    await sql("update belfry.schedules set next_run_at = clock_timestamp() where id = 'good'")
+    ["time zone", "timezone = 'Mars/Olympus'", /Mars\/Olympus/],
+    ["value of an option", `options = '{"overlap": "sometimes"}'`, /overlap is "sometimes"; use "skip"/],
+    ["name of an option", `options = '{"overlaps": "skip"}'`, /overlaps/],
+  ])(
+    "with an invalid %s has the error recorded and logged, and other schedules continue",
+    async (_, change, expected) => {
+      await sql(
+        `insert into belfry.schedules (id, cron, task) values ('bad', '${DAILY}', 'report'), ('good', '${DAILY}', 'report')`,
+      )
+      await rowOf("select from belfry.schedules where unsettled is null having count(*) = 2")
+      await sql(`update belfry.schedules set ${change} where id = 'bad'`)
+      await sql("update belfry.schedules set next_run_at = clock_timestamp() where id = 'good'")
 
-    const row = await rowOf(
-      "select last_error, next_run_at from belfry.schedules where id = 'bad' and last_error is not null",
-    )
-    assert.match(row["last_error"], expected)
-    assert.equal(row["next_run_at"], null)
-    await self.untilPerformed(1)
-    await until(
-      () => self.logged.some((line) => line.level === "warn" && /bad/.test(JSON.stringify(line))),
-      "it is said loudly",
-    )
+      const row = await rowOf(
+        "select last_error, next_run_at from belfry.schedules where id = 'bad' and last_error is not null",
+      )
+      assert.match(row["last_error"], expected)
+      assert.equal(row["next_run_at"], null)
+      await self.untilPerformed(1)
+      await until(
+        () => self.logged.some((line) => line.level === "warn" && /bad/.test(JSON.stringify(line))),
+        "a warning is logged",
+      )
 
-    await sql(
-      `update belfry.schedules set cron = '${DAILY}', timezone = 'UTC', options = '{}' where id = 'bad'`,
-    )
-    await rowOf(
-      "select 1 from belfry.schedules where id = 'bad' and last_error is null and next_run_at > now()",
-    )
-  })
+      await sql(
+        `update belfry.schedules set cron = '${DAILY}', timezone = 'UTC', options = '{}' where id = 'bad'`,
+      )
+      await rowOf(
+        "select 1 from belfry.schedules where id = 'bad' and last_error is null and next_run_at > now()",
+      )
+    },
+  )
 
-  test("its options are written in the words of the API", async () => {
+  test("has options with the names of the API", async () => {
     await sql(
       `insert into belfry.schedules (id, cron, task, options)
        values ('nightly', '${DAILY}', 'report', '{"overlap": "queue", "catchUp": "none", "timeout": "10m"}')`,
@@ -182,7 +185,7 @@ describe("a schedule is a row", () => {
     assert.deepEqual([overlap.policy, catchUp.policy, timeoutMs], ["queue", "none", 600_000])
   })
 
-  test("with a function its task is sql, and no other", async () => {
+  test("with a function has the task sql, and no other", async () => {
     const insert = (task: string) =>
       sql(
         `insert into belfry.schedules (id, cron, function, task) values ('f', '${DAILY}', 'app.f', ${task})`,
@@ -197,12 +200,12 @@ describe("a schedule is a row", () => {
     assert.deepEqual(row, { task: "sql", function: "app.f" })
   })
 
-  test("deleted it is gone, and its runs stay", async () => {
+  test("can be deleted, and its runs remain", async () => {
     await sql("insert into belfry.schedules (id, cron, task) values ('often', '* * * * * *', 'report')")
     await self.untilPerformed(1)
     await sql("delete from belfry.schedules where id = 'often'")
     const unfinished = "select from belfry.runs where state in ('pending', 'running')"
-    await until(async () => (await sql(unfinished)).length === 0, "what had fired is performed")
+    await until(async () => (await sql(unfinished)).length === 0, "runs that had been fired are performed")
     const count = self.performed.length
     await sleep(1_100)
 
@@ -210,7 +213,7 @@ describe("a schedule is a row", () => {
     assert.equal((await sql("select from belfry.runs")).length, count)
   })
 
-  test("its id can't be changed, and an id that no URL could carry is refused", async () => {
+  test("can't change its id, and an id that is not safe in a URL is refused", async () => {
     await sql("insert into belfry.schedules (id, cron, task) values ('one', '0 3 * * *', 'report')")
 
     await assert.rejects(sql("update belfry.schedules set id = 'two'"), /can't be changed/)

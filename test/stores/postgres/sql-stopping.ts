@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { until } from "./scratch.ts"
 
-/** A call of a function that ends in no test by itself. */
+/** A call of a function that sleeps for an hour, longer than any test. */
 export const NAP = { function: "app.naps", payload: 3_600 }
 
-/** A call of a function that waits until it is let go on. */
+/** A call of a function that waits until `unblockWaits` is called. */
 export const WAIT = { function: "app.waits" }
 
 const FUNCTIONS = `
@@ -29,7 +29,7 @@ const FUNCTIONS = `
     insert into app.seen values ('after');
     return '{"success": true}';
   end $$;
-  -- Each time it is cancelled, it takes the next of the locks from 101 on.
+  -- Catches each cancel request, and then takes the next lock, from 101 on.
   create function app.deaf() returns jsonb language plpgsql as $$
   declare
     times integer := 0;
@@ -45,25 +45,25 @@ const FUNCTIONS = `
     end loop;
   end $$;`
 
-/** Functions that take their time, and what can be seen of them on the server. */
+/** Slow functions, and their state on the server. */
 export interface SlowFunctions {
   url: string
   psql: pg.Client
   task(address: string, options?: Partial<SqlFunctionsOptions>): SqlTask
-  /** A process of its own that calls the function which ends in no test, to be killed. */
+  /** Starts a process that calls `NAP`, so that a test can kill it. */
   startWorker(): ChildProcess
-  /** What functions have written. */
+  /** The notes that functions have written. */
   seen(): Promise<readonly string[]>
-  /** The server's processes that are in the middle of a function. */
+  /** The backend processes that are running a function. */
   busy(): Promise<readonly number[]>
   untilBusy(count?: number): Promise<readonly number[]>
   untilIdle(): Promise<void>
-  /** Functions that wait do so until they are let go on. */
-  holdWaiting(): Promise<void>
-  letGoOn(): Promise<void>
+  /** Makes `WAIT` calls wait until `unblockWaits`. */
+  blockWaits(): Promise<void>
+  unblockWaits(): Promise<void>
 }
 
-/** For the tests of a file. */
+/** Shared by the tests of a file. */
 export function slowFunctions(): SlowFunctions {
   const self: SlowFunctions = {
     url: "",
@@ -92,11 +92,11 @@ export function slowFunctions(): SlowFunctions {
       return self.busy()
     },
     async untilIdle() {
-      // It is measured by tests of how long that takes.
+      // Without a time limit, because some tests measure how long this takes.
       while ((await self.busy()).length > 0) await sleep(10)
     },
-    holdWaiting: async () => void (await self.psql.query("select pg_advisory_lock(1)")),
-    letGoOn: async () => void (await self.psql.query("select pg_advisory_unlock_all()")),
+    blockWaits: async () => void (await self.psql.query("select pg_advisory_lock(1)")),
+    unblockWaits: async () => void (await self.psql.query("select pg_advisory_unlock_all()")),
   }
 
   beforeAll(async () => {
@@ -107,15 +107,15 @@ export function slowFunctions(): SlowFunctions {
   })
   afterAll(() => self.psql?.end())
   beforeEach(async () => {
-    await self.letGoOn()
+    await self.unblockWaits()
     await self.psql.query("truncate app.seen")
   })
 
   return self
 }
 
-/** Whether the server sees by itself that a client is gone. */
-export async function isWatching(psql: pg.Client): Promise<boolean> {
+/** Whether the server detects that a client is gone while a statement runs: PostgreSQL 14 on Linux. */
+export async function detectsLostClients(psql: pg.Client): Promise<boolean> {
   const { rows } = await psql.query("select current_setting('server_version_num')::int >= 140000 as can")
   return rows[0].can && process.platform === "linux"
 }

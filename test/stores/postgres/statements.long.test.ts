@@ -5,9 +5,9 @@ import { beforeEach, test } from "vitest"
 import { several } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aStore, atTheEnd, until } from "./scratch.ts"
-import { countedStatements, dailyAt } from "./statement-count.ts"
+import { collectStatements, dailyAt } from "./statement-count.ts"
 
-/** How much a process asks of the server in real time. */
+/** How many statements a process sends, in real time. */
 
 let url: string
 let performed: string[]
@@ -18,10 +18,10 @@ const report = defineTask({ name: "report", run: ({ run }) => void performed.pus
 beforeEach(async () => {
   url = await migratedDatabase()
   performed = []
-  statements = countedStatements()
+  statements = collectStatements()
 })
 
-test("a quiet process with a hundred schedules asks four things at a poll, and as often as it polls", async () => {
+test("an idle process with a hundred schedules sends four statements at each poll, and no others", async () => {
   await started({ schedules: several(100, (n) => report.schedule(`s${n}`, { cron: "0 3 29 2 *" })) })
   await until(() => statements.filter((each) => each === "belfry.extend").length >= 2)
   await sleep(2_000)
@@ -31,29 +31,32 @@ test("a quiet process with a hundred schedules asks four things at a poll, and a
 
   const kinds = [...new Set(statements)].sort()
   assert.deepEqual(kinds, ["belfry.claim", "belfry.due", "belfry.extend", "belfry.schedules"])
-  // Ten polls, less if the machine is busy; the first and the last may not be whole.
+  // Ten polls, or fewer on a busy machine. The first and the last may be incomplete.
   assert.ok(statements.length >= 4 * 4 && statements.length <= 11 * 4, `${statements.length} statements`)
 })
 
-// Ten, and a few more if the runs end one after another: looks that find nothing are among them, after each hint and end.
+// Ten, and a few more if the runs end one after another. Some find nothing: they follow each hint and each end.
 test.each([
   { count: 1, most: 12 },
   { count: 50, most: 20 },
-])("$count occurrences of one instant and their runs take at most $most", async ({ count, most }) => {
-  const cron = dailyAt(new Date(Date.now() + 10_000))
-  const schedules = several(count, (n) => report.schedule(`s${n}`, { cron }))
-  await started({ pollInterval: "1h", concurrency: count, schedules })
-  await settled()
-  statements.length = 0
+])(
+  "$count occurrences of one instant and their runs take at most $most statements",
+  async ({ count, most }) => {
+    const cron = dailyAt(new Date(Date.now() + 10_000))
+    const schedules = several(count, (n) => report.schedule(`s${n}`, { cron }))
+    await started({ pollInterval: "1h", concurrency: count, schedules })
+    await settled()
+    statements.length = 0
 
-  await until(() => performed.length === count)
-  await settled()
+    await until(() => performed.length === count)
+    await settled()
 
-  const sent = (name: string) => statements.filter((each) => each === name).length
-  assert.ok(statements.length <= most, `${statements.length}: ${statements.join(", ")}`)
-  assert.equal(sent("belfry.fire"), 1)
-  assert.equal(sent("belfry.due"), 1, "a fire is no news for those who fire")
-})
+    const sent = (name: string) => statements.filter((each) => each === name).length
+    assert.ok(statements.length <= most, `${statements.length}: ${statements.join(", ")}`)
+    assert.equal(sent("belfry.fire"), 1)
+    assert.equal(sent("belfry.due"), 1, "a fire causes no further read of due schedules")
+  },
+)
 
 async function started(options: Partial<SchedulerOptions>): Promise<void> {
   const scheduler = createScheduler({
@@ -67,7 +70,7 @@ async function started(options: Partial<SchedulerOptions>): Promise<void> {
   atTheEnd(() => scheduler.stop())
 }
 
-/** Nothing was asked for a while. */
+/** Waits until no statement was sent for a second. */
 async function settled(): Promise<void> {
   let before = -1
   while (before !== statements.length) {

@@ -4,11 +4,11 @@ import type pg from "pg"
 import { beforeEach, test } from "vitest"
 import { several } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
-import { HandClock } from "./hand-clock.ts"
+import { ManualClock } from "./manual-clock.ts"
 import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
-import { countedStatements, dailyAt } from "./statement-count.ts"
+import { collectStatements, dailyAt } from "./statement-count.ts"
 
-/** How much a process asks of the server, counted where it is sent: on every connection, the reserved one too. */
+/** How many statements a process sends, on all its connections, including the reserved one. */
 
 let url: string
 let psql: pg.Client
@@ -17,57 +17,60 @@ let statements: string[]
 beforeEach(async () => {
   url = await migratedDatabase()
   psql = await aPsql(url)
-  statements = countedStatements([psql])
+  statements = collectStatements([psql])
 })
 
-test("a quiet process with a hundred schedules asks nothing between two polls, of which there is one a minute", async () => {
-  const { clock, atRest } = await started({ schedules: aHundred() })
+test("an idle process with a hundred schedules sends nothing between two polls, which are a minute apart", async () => {
+  const { clock, untilIdle } = await started({ schedules: aHundredSchedules() })
   statements.length = 0
 
   clock.advance(59_999)
-  await atRest()
+  await untilIdle()
 
   assert.deepEqual(statements, [])
 })
 
-test("a quiet process with a hundred schedules asks four things at a poll", async () => {
-  const { clock, atRest } = await started({ schedules: aHundred() })
+test("an idle process with a hundred schedules sends four statements at a poll", async () => {
+  const { clock, untilIdle } = await started({ schedules: aHundredSchedules() })
   statements.length = 0
 
   clock.advance(60_000)
-  await atRest()
+  await untilIdle()
 
   assert.deepEqual(statements.sort(), ["belfry.claim", "belfry.due", "belfry.extend", "belfry.schedules"])
 })
 
-// Looks that find nothing are among them, after each hint and each end.
+// Some statements find nothing: they follow each hint and each end.
 test.each([
   { count: 1, most: 12 },
   { count: 50, most: 20 },
-])("$count occurrences of one instant and their runs take at most $most", async ({ count, most }) => {
-  const { clock, atRest, dueAt } = await startedBefore(count)
-  statements.length = 0
+])(
+  "$count occurrences of one instant and their runs take at most $most statements",
+  async ({ count, most }) => {
+    const { clock, untilIdle, dueAt } = await startedBefore(count)
+    statements.length = 0
 
-  await until(async () => (await storeNow()) >= dueAt)
-  clock.advance(2 * LEAD_MAX_MS)
-  await until(async () => (await succeeded()) === count)
-  await atRest()
+    await until(async () => (await storeNow()) >= dueAt)
+    clock.advance(2 * LEAD_MAX_MS)
+    await until(async () => (await succeeded()) === count)
+    await untilIdle()
 
-  const sent = (name: string) => statements.filter((each) => each === name).length
-  assert.ok(statements.length <= most, `${statements.length}: ${statements.join(", ")}`)
-  assert.equal(sent("belfry.fire"), 1)
-  assert.equal(sent("belfry.due"), 1, "a fire is no news for those who fire")
-})
+    const sent = (name: string) => statements.filter((each) => each === name).length
+    assert.ok(statements.length <= most, `${statements.length}: ${statements.join(", ")}`)
+    assert.equal(sent("belfry.fire"), 1)
+    assert.equal(sent("belfry.due"), 1, "a fire causes no further read of due schedules")
+  },
+)
 
 const report = defineTask({ name: "report", run: () => undefined })
 
-function aHundred() {
+function aHundredSchedules() {
   return several(100, (n) => report.schedule(`s${n}`, { cron: "0 3 29 2 *" }))
 }
 
 const LEAD_MAX_MS = 120_000
 
-/** A process at rest with schedules that will be due soon. One that came to rest too late is given up for another. */
+/** An idle process with schedules that will be due soon. If it became idle too late, another is started with more time. */
 async function startedBefore(count: number): Promise<Started & { dueAt: number }> {
   for (let leadMs = 2_000; leadMs < LEAD_MAX_MS; leadMs *= 2) {
     const dueAt = Math.ceil((await storeNow()) / 1_000) * 1_000 + leadMs
@@ -78,18 +81,18 @@ async function startedBefore(count: number): Promise<Started & { dueAt: number }
     await process.stop()
     await psql.query("truncate belfry.schedules, belfry.runs")
   }
-  return assert.fail("a process is at rest within a minute")
+  return assert.fail("no process became idle in time")
 }
 
 interface Started {
-  readonly clock: HandClock
-  /** Until it has done all that there is to do without the clock being moved. */
-  atRest(): Promise<void>
+  readonly clock: ManualClock
+  /** Waits until the process has done all that it can without the clock being advanced. */
+  untilIdle(): Promise<void>
   stop(): Promise<void>
 }
 
 async function started(options: Partial<SchedulerOptions>): Promise<Started> {
-  const [clock, storeClock] = [new HandClock(), new HandClock()]
+  const [clock, storeClock] = [new ManualClock(), new ManualClock()]
   const store = aStore(url, { clock: storeClock })
   const scheduler = createScheduler({
     store,
@@ -100,23 +103,23 @@ async function started(options: Partial<SchedulerOptions>): Promise<Started> {
   })
   await scheduler.start()
   atTheEnd(() => scheduler.stop())
-  const heard: string[] = []
-  await store.listen((hint) => heard.push(hint))
-  const isQuiet = () => storeClock.held === 0 && storeClock.isWithoutPauses && clock.isWithoutPauses
-  const atRest = async () => {
+  const received: string[] = []
+  await store.listen((hint) => received.push(hint))
+  const isIdle = () => storeClock.pendingTimers === 0 && storeClock.hasNoPauses && clock.hasNoPauses
+  const untilIdle = async () => {
     let before = -1
     while (before !== statements.length) {
-      await until(isQuiet)
+      await until(isIdle)
       before = statements.length
-      heard.length = 0
-      // A server delivers hints in their order: when this one is here, so are all that were sent before it.
+      received.length = 0
+      // The server delivers notifications in order. When this one has arrived, all earlier ones have too.
       await psql.query("select pg_notify('belfry', 'cancelled')")
-      await until(() => heard.includes("cancelled"))
-      await until(isQuiet)
+      await until(() => received.includes("cancelled"))
+      await until(isIdle)
     }
   }
-  await atRest()
-  return { clock, atRest, stop: () => scheduler.stop() }
+  await untilIdle()
+  return { clock, untilIdle, stop: () => scheduler.stop() }
 }
 
 async function storeNow(): Promise<number> {

@@ -14,7 +14,7 @@ import {
 
 export type Call = (store: Store) => Promise<unknown>
 
-/** Every call that a store answers. None of them depends on another. */
+/** Every operation of a store. None of the calls depends on another. */
 export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "listen">, Call>> = {
   now: (store) => store.now(),
   putSchedule: (store) => store.putSchedule(aSchedule(), null),
@@ -41,7 +41,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
 
 const A_REF = { id: "r", state: "running", attempt: 1, failures: 0, lost: 0 } as const
 
-/** All at once. */
+/** Makes all calls at the same time. */
 export function all<T>(act: (call: Call) => Promise<T>): Promise<readonly T[]> {
   return Promise.all(Object.values(CALLS).map(act))
 }

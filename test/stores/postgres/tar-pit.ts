@@ -5,21 +5,21 @@ import { atTheEnd } from "./scratch.ts"
 
 export interface TarPit {
   readonly port: number
-  /** From now on what comes is taken, and never heard of again. */
+  /** From now on, connections and data are accepted and never answered. */
   swallow(): void
-  /** New connections reach the server again. Those that were swallowed stay so. */
+  /** New connections reach the server again. Swallowed connections stay unanswered. */
   pass(): void
-  /** How many of those that were swallowed the client still holds. */
+  /** How many swallowed connections the client still has open. */
   swallowed(): number
 }
 
-/** Stands before the server, and can swallow connections as a machine does that has lost its power: without a goodbye. */
+/** A proxy that can swallow connections without closing them, like a machine that lost its power. */
 export async function aTarPit(): Promise<TarPit> {
   const port = await freePort()
   const sockets = new Set<Socket>()
   const stuck = new Set<Socket>()
   let isSwallowing = false
-  const door = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const server = isSwallowing
       ? null
       : connect({ port: inject("postgres").port, host: "127.0.0.1", noDelay: true })
@@ -29,7 +29,7 @@ export async function aTarPit(): Promise<TarPit> {
       socket.on("error", () => undefined)
       socket.on("close", () => sockets.delete(socket))
     }
-    // The other end's hanging up shows here as an end without a close.
+    // A client that closes its side causes an `end` event without a `close`.
     for (const event of ["end", "close", "error"]) client.on(event, () => stuck.delete(client))
     client.on("data", (bytes) => {
       if (server === null || isSwallowing) stuck.add(client)
@@ -39,10 +39,10 @@ export async function aTarPit(): Promise<TarPit> {
     client.on("end", () => server?.end())
     server?.on("end", () => !stuck.has(client) && client.end())
   })
-  await new Promise<void>((resolve) => door.listen(port, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => listener.listen(port, "127.0.0.1", resolve))
   atTheEnd(() => {
     for (const socket of sockets) socket.destroy()
-    door.close()
+    listener.close()
   })
   return {
     port,

@@ -10,7 +10,7 @@ import { running } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aStoreOn, until } from "./scratch.ts"
 
-/** The user's own writes and Belfry's, in one transaction: both are there, or neither. */
+/** The user's writes and Belfry's in one transaction: both are committed, or neither is. */
 
 let pool: pg.Pool
 let scheduler: Scheduler
@@ -51,7 +51,7 @@ afterEach(async () => {
 })
 
 describe("enqueue and schedule changes inside the user's transaction", () => {
-  test("committed, the run is there and is performed at once", async () => {
+  test("are visible after the commit, and the run is performed at once", async () => {
     behave = async () => undefined
     await scheduler.start()
     const client = await pool.connect()
@@ -59,7 +59,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     await client.query("insert into orders values ('o1')")
     const { runId } = await scheduler.within(client).enqueue(charge, { payload: { order: "o1" }, key: "o1" })
     await new Promise((resolve) => setTimeout(resolve, 100))
-    assert.equal(await scheduler.runs.get(runId), null, "nobody sees it before the commit")
+    assert.equal(await scheduler.runs.get(runId), null, "the run is not visible before the commit")
     await client.query("commit")
     client.release()
 
@@ -67,7 +67,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     assert.equal(run?.state, "succeeded")
   })
 
-  test("rolled back, there is neither", async () => {
+  test("have no effect after a rollback", async () => {
     const client = await pool.connect()
     await client.query("begin")
     await client.query("insert into orders values ('o1')")
@@ -82,7 +82,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     assert.equal((await pool.query("select 1 from orders")).rowCount, 0)
   })
 
-  test("a schedule is created, changed and triggered in it", async () => {
+  test("may create, change and trigger a schedule", async () => {
     const client = await pool.connect()
     await client.query("begin")
     const { schedules } = scheduler.within(client)
@@ -104,7 +104,7 @@ describe("complete() inside a task's transaction", () => {
       await client.query("insert into orders values ('o1')")
       await complete({ success: true, message: "Charged", details: { cents: 100 } })
       const seen = await pool.query("select state from belfry.runs")
-      assert.deepEqual(seen.rows, [{ state: "running" }], "until then nobody sees an end")
+      assert.deepEqual(seen.rows, [{ state: "running" }], "the end is not visible before the commit")
       await client.query("commit")
     }
 
@@ -127,7 +127,7 @@ describe("complete() inside a task's transaction", () => {
     assert.deepEqual([run.state, run.progress], ["succeeded", { fraction: 1, message: "charged" }])
   })
 
-  test("what comes after the commit changes nothing", async () => {
+  test("an error after the commit changes nothing", async () => {
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await complete()
@@ -138,7 +138,7 @@ describe("complete() inside a task's transaction", () => {
     assert.equal((await performed()).state, "succeeded")
   })
 
-  test("a result that says failure is recorded as one, with what it says, and tried again", async () => {
+  test("a result with success: false is recorded as a failed attempt, and tried again", async () => {
     let attempts = 0
     behave = async ({ client, complete }) => {
       const isFirst = ++attempts === 1
@@ -160,11 +160,11 @@ describe("complete() inside a task's transaction", () => {
     assert.equal(
       (await pool.query("select 1 from orders")).rowCount,
       2,
-      "what it wrote is committed each time",
+      "the writes of each attempt are committed",
     )
   })
 
-  test("after the last attempt it is failed, with message, details and error", async () => {
+  test("after the last attempt the run is failed, with message, details and error", async () => {
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await complete({ success: false, message: "Declined", details: { code: 51 } })
@@ -176,7 +176,7 @@ describe("complete() inside a task's transaction", () => {
     assert.deepEqual([run.message, run.details, run.error], ["Declined", { code: 51 }, "Declined"])
   })
 
-  test("an error after a committed failure changes nothing about it", async () => {
+  test("an error after a committed failure changes nothing", async () => {
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await complete({ success: false, message: "Declined" })
@@ -188,21 +188,21 @@ describe("complete() inside a task's transaction", () => {
     assert.deepEqual([run.state, run.error, run.failures], ["failed", "Declined", 2])
   })
 
-  test("a second call in the same transaction is refused, and the first stands", async () => {
-    const heard: unknown[] = []
+  test("a second call in the same transaction is refused, and the first is kept", async () => {
+    const errors: unknown[] = []
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await complete({ success: true, message: "first" })
-      await complete({ success: false, message: "second" }).catch((error) => heard.push(error.code))
+      await complete({ success: false, message: "second" }).catch((error) => errors.push(error.code))
       await client.query("commit")
     }
 
     const run = await performed()
     assert.deepEqual([run.state, run.message, run.attempts.length], ["succeeded", "first", 1])
-    assert.deepEqual(heard, ["BELFRY_RUN_STATE"])
+    assert.deepEqual(errors, ["BELFRY_RUN_STATE"])
   })
 
-  test("a transaction that is rolled back may be repeated in the same attempt", async () => {
+  test("after a rollback the transaction can be repeated in the same attempt", async () => {
     behave = async ({ client, complete }) => {
       for (const end of ["rollback", "commit"]) {
         await client.query("begin")
@@ -215,7 +215,7 @@ describe("complete() inside a task's transaction", () => {
     assert.deepEqual([run.state, run.message, run.attempts.length], ["succeeded", "commit", 1])
   })
 
-  test("a transaction that is rolled back leaves a failed attempt, and the next one is tried", async () => {
+  test("a rollback without another try fails the attempt, and the next attempt is made", async () => {
     let attempts = 0
     behave = async ({ client, complete }) => {
       await client.query("begin")
@@ -230,8 +230,8 @@ describe("complete() inside a task's transaction", () => {
     assert.equal((await pool.query("select 1 from orders")).rowCount, 1)
   })
 
-  test("a run that was cancelled meanwhile can't be completed, and the task's writes go with it", async () => {
-    const heard: string[] = []
+  test("a run that was cancelled meanwhile can't be completed, so the task rolls its writes back", async () => {
+    const errors: string[] = []
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await client.query("insert into orders values ('o1')")
@@ -241,15 +241,15 @@ describe("complete() inside a task's transaction", () => {
         await complete()
         await client.query("commit")
       } catch (error) {
-        heard.push((error as Error).message)
+        errors.push((error as Error).message)
         await client.query("rollback")
       }
     }
 
     assert.equal((await performed()).state, "cancelled")
-    // The run's end is known before the task's.
-    await until(() => heard.length > 0)
-    assert.match(heard[0]!, /no longer this attempt's/)
+    // The run ends before the task does.
+    await until(() => errors.length > 0)
+    assert.match(errors[0]!, /no longer held by this attempt/)
     assert.equal((await pool.query("select 1 from orders")).rowCount, 0)
   })
 })
@@ -258,13 +258,13 @@ async function performed() {
   await scheduler.start()
   const { runId } = await scheduler.enqueue(charge)
   const run = await scheduler.runs.wait(runId, { timeout: "2m" })
-  return run ?? assert.fail("the run is there")
+  return run ?? assert.fail("the run is missing")
 }
 
 describe("the end of a run inside the user's transaction", () => {
   const nightly = { task: "charge", cron: "0 3 1 1 *", overlap: "allow" } as const
 
-  test("keeps no other end of its schedule waiting, and is kept with it at the commit", async () => {
+  test("does not block other ends of its schedule, and is counted at the commit", async () => {
     await scheduler.schedules.create("nightly", nightly)
     const [within, beside] = [await aRun("within"), await aRun("beside")]
     const store = aStoreOn(pool)
@@ -281,10 +281,10 @@ describe("the end of a run inside the user's transaction", () => {
     assert.deepEqual(answer, { outcome: "done" })
     assert.equal(before!.failuresInARow, 1)
     assert.equal((await scheduler.schedules.get("nightly"))!.failuresInARow, 2)
-    assert.equal((await pool.query("select 1 from belfry.ends_within")).rowCount, 0, "nothing is left")
+    assert.equal((await pool.query("select 1 from belfry.ends_within")).rowCount, 0, "no row is left")
   })
 
-  test("rolled back, has not been", async () => {
+  test("is not counted after a rollback", async () => {
     await scheduler.schedules.create("nightly", nightly)
     const run = await aRun("within")
     const store = aStoreOn(pool)

@@ -1,7 +1,7 @@
 import type { Pool } from "belfry/postgres"
 import type pg from "pg"
 
-/** What a pool of another make shows: no way to make a connection beside it. */
+/** A pool like that of another driver: it does not expose how to open a separate connection. */
 export function wrapped(pool: pg.Pool): Pool {
   return {
     connect: () => pool.connect(),

@@ -15,7 +15,7 @@ import { aClient, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
 
 describe("an address", () => {
   const REFUSED: readonly (readonly [string, RegExp])[] = [
-    ["redis://localhost/shop", /names the database "shop", which is no whole number/],
+    ["redis://localhost/shop", /names the database "shop", which is not a whole number/],
     ["redis://localhost/-1", /names the database "-1"/],
     ["redis://localhost/0/1", /names the database "0\/1"/],
     ["redis://localhost/0?prefx=shop", /has unknown parameters: prefx\. Write it like this: redis:\/\//],
@@ -23,7 +23,7 @@ describe("an address", () => {
     ["http://localhost:6379", /begins with "http:\/\/"/],
     ["redis://local host", /can't be read/],
   ]
-  test.each(REFUSED)("%s is refused where it is written", (address, words) => {
+  test.each(REFUSED)("%s is refused when the store or the locks are created", (address, words) => {
     for (const open of [() => redis(address), () => redisLocks(address)]) {
       assert.throws(open, (error: Error & { code: string }) => {
         assert.equal(error.code, "BELFRY_STORE_UNFIT")
@@ -33,7 +33,7 @@ describe("an address", () => {
     }
   })
 
-  test("names the prefix, which is ours, and leaves the rest to the driver", () => {
+  test("is split into the prefix, which is ours, and the URL for the driver", () => {
     assert.deepEqual(addressOf("rediss://u:p@host:7000/3?family=6&prefix=shop"), {
       url: "rediss://u:p@host:7000/3?family=6",
       prefix: "shop",
@@ -41,7 +41,7 @@ describe("an address", () => {
     assert.deepEqual(addressOf("localhost:6379"), { url: "localhost:6379", prefix: null })
   })
 
-  test("with a prefix is a store by itself, in the library as on the command line", async () => {
+  test("may name a prefix, and the store uses its keys", async () => {
     const { url, prefix } = freshPrefix()
     const store = redis(`${url}/0?prefix=${prefix}`)
     atTheEnd(() => store.close())
@@ -51,7 +51,7 @@ describe("an address", () => {
     assert.equal(await aClient(url).hget(`{${prefix}}:runs:r`, "state"), "pending")
   })
 
-  test("with a mistake is told on the command line", async () => {
+  test("with an unknown parameter is reported by the command line", async () => {
     const { code, err } = await terminal().run("migrate", "--store", "redis://localhost/0?prefx=shop")
 
     assert.notEqual(code, 0)
@@ -59,9 +59,8 @@ describe("an address", () => {
   })
 })
 
-describe("a database that the server doesn't have", () => {
-  const words =
-    /doesn't give the database that Redis at .*\/999 names\. It says: ERR DB index is out of range\./
+describe("a database that the server does not have", () => {
+  const words = /refuses the database in Redis at .*\/999\. It says: ERR DB index is out of range\./
 
   test("is refused, and nothing is written to database 0", async () => {
     const { url, prefix } = freshPrefix()
@@ -72,7 +71,7 @@ describe("a database that the server doesn't have", () => {
     assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
   })
 
-  test("is refused with a client of one's own", async () => {
+  test("is refused with the caller's own client", async () => {
     const { url, prefix } = freshPrefix()
     const client = new Redis(url, { db: 999 })
     client.on("error", () => undefined)
@@ -83,7 +82,7 @@ describe("a database that the server doesn't have", () => {
     assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
   })
 
-  test("is never taken for database 0 later either, when another server takes over that has fewer", async () => {
+  test("is not replaced by database 0 when a server with fewer databases takes over", async () => {
     const [server, smaller] = [await startRedis(), await startRedis({ settings: ["--databases", "1"] })]
     for (const each of [server, smaller]) atTheEnd(() => each.stop())
     const address = await movingAddress(server.port)
@@ -92,31 +91,34 @@ describe("a database that the server doesn't have", () => {
     await store.enqueue([aRun()])
 
     address.moveTo(smaller.port)
-    // It may be answered only by its deadline: the driver keeps what was sent until it is connected.
+    // This call may fail only at its deadline: the driver queues commands until it is connected.
     store.enqueue([aRun()]).catch(() => undefined)
 
     const client = aClient(smaller.url)
-    await until(async () => (await refusedIn(client)) >= 5, "the database was asked for again and again")
+    await until(
+      async () => (await refusedIn(client)) >= 5,
+      "the driver selects the database at every reconnect",
+    )
     assert.equal(await client.dbsize(), 0)
   })
 
   const refusedIn = async (client: Redis) =>
     Number(/cmdstat_select:.*failed_calls=(\d+)/.exec(await client.info("commandstats"))?.[1] ?? 0)
 
-  test("that it has is used", async () => {
+  test("that exists is used", async () => {
     const { url, prefix } = freshPrefix()
     const store = aStore(`${url}/3`, { prefix })
 
     await store.enqueue([aRun({ id: "r" })])
 
-    const there = aClient(`${url}/3`)
-    assert.equal(await there.hget(`{${prefix}}:runs:r`, "state"), "pending")
+    const database3 = aClient(`${url}/3`)
+    assert.equal(await database3.hget(`{${prefix}}:runs:r`, "state"), "pending")
     assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
-    await there.unlink(...(await there.keys(`{${prefix}}*`)))
+    await database3.unlink(...(await database3.keys(`{${prefix}}*`)))
   })
 })
 
-describe("where something else answers than Redis, it says so:", () => {
+describe("an address of another kind of server is reported:", () => {
   test("a web server", async () => {
     const port = await listening(createHttpServer((_request, response) => response.end("hello")))
 
@@ -125,21 +127,21 @@ describe("where something else answers than Redis, it says so:", () => {
     await rejectsWith(
       "BELFRY_STORE_UNFIT",
       opening,
-      /is no Redis server.*a web server, by its first letter H/,
+      /is not a Redis server.*begins with H, like that of a web server/,
     )
   })
 
-  test("a server that speaks first", async () => {
+  test("a server that sends a greeting first", async () => {
     const port = await listening(
       createServer((socket) => socket.on("error", () => undefined).write("SSH-2.0\r\n")),
     )
 
     const opening = aStore(`redis://127.0.0.1:${port}`).open()
 
-    await rejectsWith("BELFRY_STORE_UNFIT", opening, /is no Redis server.*begins with "S"/)
+    await rejectsWith("BELFRY_STORE_UNFIT", opening, /is not a Redis server.*begins with "S"/)
   })
 
-  test("one that hangs up", async () => {
+  test("a server that closes the connection", async () => {
     const port = await listening(createServer((socket) => socket.on("error", () => undefined).destroy()))
 
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", aStore(`redis://127.0.0.1:${port}`).open())

@@ -8,7 +8,7 @@ import { type ServerOptions, startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
 import { aClient, atTheEnd } from "./scratch.ts"
 
-/** The program's calls have a deadline of five seconds. A machine that stands still for so long must not fail a test. */
+/** The program's calls have a deadline of five seconds. It is raised here, so that a busy machine does not fail a test. */
 vi.mock(import("../../../src/runtime/clock.ts"), async (original) => {
   const clock = await original()
   const { setTimer } = clock.systemClock
@@ -17,7 +17,7 @@ vi.mock(import("../../../src/runtime/clock.ts"), async (original) => {
   return { ...clock, systemClock: { ...clock.systemClock, setTimer: patient } }
 })
 
-/** A terminal whose store is a prefix of its own. */
+/** A terminal with a store in a prefix of its own. */
 function aTerminal(): { shell: Terminal; address: string; prefix: string; url: string } {
   const { url, prefix } = freshPrefix()
   const address = `${url}/0?prefix=${prefix}`
@@ -30,8 +30,8 @@ async function aServer(options: ServerOptions): Promise<string> {
   return server.url
 }
 
-/** What `doctor` finds on a server, where a store is made first. */
-async function examined(url: string, isMade = true): Promise<{ code: number; checks: readonly Check[] }> {
+/** What `doctor` reports for a server. With `isMade`, a store is created first. */
+async function doctorOf(url: string, isMade = true): Promise<{ code: number; checks: readonly Check[] }> {
   const shell = terminal({ env: { BELFRY_STORE: url } })
   if (isMade) assert.equal((await shell.run("migrate")).code, 0)
   const { code, out } = await shell.run("doctor", "--json")
@@ -44,7 +44,7 @@ const found = ({ checks }: { checks: readonly Check[] }, name: string) => {
 }
 
 describe("a store named by a Redis address", () => {
-  test("is made by starting, steered from elsewhere, and found again", async () => {
+  test("is created by `start`, used by other commands meanwhile, and found again afterwards", async () => {
     const { shell, address } = aTerminal()
     shell.write("belfry.config.json", JSON.stringify({ commands: { hello: { argv: ["echo", "hello"] } } }))
     const ended = shell.run("start")
@@ -58,14 +58,14 @@ describe("a store named by a Redis address", () => {
     shell.signal("SIGTERM")
 
     assert.equal((await ended).code, 0)
-    assert.match(greeting, new RegExp(`Data +${address.replace(/[?.]/g, "\\$&")} \\(new\\)`))
+    assert.match(greeting, new RegExp(`Store +${address.replace(/[?.]/g, "\\$&")} \\(new\\)`))
     assert.deepEqual([followed.code, /info +hello/.test(followed.out)], [0, true])
     const [schedule] = await shell.json<ScheduleView[]>("schedule", "list")
     const [run] = await shell.json<RunView[]>("run", "list")
     assert.deepEqual([schedule?.id, run?.state, run?.attempt], ["greet", "succeeded", 1])
   })
 
-  test("is not made by looking", async () => {
+  test("is not created by commands that only read", async () => {
     const { shell, prefix, url } = aTerminal()
 
     const { code, err } = await shell.run("schedule", "list")
@@ -73,37 +73,37 @@ describe("a store named by a Redis address", () => {
 
     assert.equal(code, 7)
     assert.match(err, /There is no store in redis:.*\n.*belfry start --store redis:/)
-    assert.match(status.out, new RegExp(`no schema yet; it would be made at schema ${SCHEMA}\n`))
+    assert.match(status.out, new RegExp(`no schema yet; it would be created at schema ${SCHEMA}\n`))
     assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
   })
 
-  test("tells its schema once it is made", async () => {
+  test("shows its schema after `migrate`", async () => {
     const { shell } = aTerminal()
 
     const made = await shell.run("migrate")
     const planned = await shell.run("migrate", "plan")
 
-    assert.match(made.out, new RegExp(`was made at schema ${SCHEMA};`))
+    assert.match(made.out, new RegExp(`was created at schema ${SCHEMA};`))
     assert.deepEqual([planned.code, planned.out.includes(`schema ${SCHEMA}, the newest`)], [0, true])
   })
 
-  test("shows no password, wherever it stands", async () => {
+  test("never shows its password, wherever the address has it", async () => {
     const shell = terminal()
     const open = await aServer({})
     await aClient(open).config("SET", "requirepass", "secret")
     const url = open.replace("redis://", "")
 
     const made = await shell.run("migrate", "--store", `redis://:secret@${url}`)
-    const spoken = await shell.run("doctor", "--store", `redis://${url}?password=secret`)
+    const checked = await shell.run("doctor", "--store", `redis://${url}?password=secret`)
     const refused = await shell.run("run", "list", "--store", `redis://:wrong-secret@${url}`)
 
-    assert.deepEqual([made.code, spoken.code], [0, 0])
+    assert.deepEqual([made.code, checked.code], [0, 0])
     assert.equal(refused.code, 7)
     assert.match(refused.err, /refuses this user or password/)
-    for (const { out, err } of [made, spoken, refused]) assert.doesNotMatch(out + err, /secret/)
+    for (const { out, err } of [made, checked, refused]) assert.doesNotMatch(out + err, /secret/)
   })
 
-  test("says why it can't be reached", async () => {
+  test("that can't be reached is reported with the reason", async () => {
     const refused = await terminal().run("migrate", "--store", "redis://127.0.0.1:1")
     const unknown = await terminal().run("migrate", "--store", "redis://u:secret@nowhere.invalid/0")
 
@@ -113,7 +113,7 @@ describe("a store named by a Redis address", () => {
     assert.doesNotMatch(unknown.err, /secret/)
   })
 
-  test("has a plain prefix", async () => {
+  test("must have a prefix that is a plain name", async () => {
     const { url } = freshPrefix()
 
     const { code, err } = await terminal().run("migrate", "--store", `${url}?prefix=a/b`)
@@ -123,37 +123,37 @@ describe("a store named by a Redis address", () => {
   })
 })
 
-describe("doctor says what the server's settings mean", () => {
-  test("nothing is kept", async () => {
-    const health = await examined(await aServer({}))
+describe("doctor rates the server's settings:", () => {
+  test("no persistence is a warning", async () => {
+    const health = await doctorOf(await aServer({}))
 
     assert.match(found(health, "server")!, /^ok: (Redis|Valkey) \d+\.\d+/)
     assert.match(found(health, "eviction")!, /^ok: noeviction/)
     assert.match(found(health, "persistence")!, /^warning: none: .* is gone$/)
   })
 
-  test("snapshots are kept", async () => {
-    const health = await examined(await aServer({ settings: ["--save", "3600 1"] }))
+  test("snapshots only is a warning", async () => {
+    const health = await doctorOf(await aServer({ settings: ["--save", "3600 1"] }))
 
     assert.match(found(health, "persistence")!, /^warning: snapshots only \(save 3600 1\)/)
   })
 
   test.each([
-    ["always", /^ok: .*always: whatever was answered survives/],
+    ["always", /^ok: .*always: every confirmed write survives/],
     ["everysec", /^ok: .*everysec: a power cut may lose the last second/],
     ["no", /^warning: .* no: a power cut may lose half a minute/],
-  ])("the append-only file is written to the disk: %s", async (fsync, words) => {
+  ])("an append-only file with appendfsync %s is rated by what a power cut loses", async (fsync, words) => {
     const url = await aServer({ isKept: true, settings: ["--appendfsync", fsync] })
 
-    assert.match(found(await examined(url), "persistence")!, words)
+    assert.match(found(await doctorOf(url), "persistence")!, words)
   })
 
-  test("it may throw keys away", async () => {
+  test("an eviction policy that deletes keys is a problem", async () => {
     const url = await aServer({})
-    await examined(url)
+    await doctorOf(url)
     await aClient(url).config("SET", "maxmemory-policy", "allkeys-lru")
 
-    const health = await examined(url, false)
+    const health = await doctorOf(url, false)
 
     assert.notEqual(health.code, 0)
     assert.ok(
@@ -161,11 +161,11 @@ describe("doctor says what the server's settings mean", () => {
     )
   })
 
-  test("it doesn't tell", async () => {
+  test("settings that may not be read are shown as unknown", async () => {
     const url = await aServer({ isKept: true })
     await aClient(url).call("ACL", ["SETUSER", "guest", "on", ">pw", "~*", "&*", "+@all", "-config"])
 
-    const health = await examined(url.replace("redis://", "redis://guest:pw@"))
+    const health = await doctorOf(url.replace("redis://", "redis://guest:pw@"))
 
     assert.match(found(health, "eviction")!, /^ok: noeviction/)
     assert.match(found(health, "persistence")!, /^warning: appendonly, appendfsync unknown/)

@@ -6,9 +6,9 @@ import { LOCK_LAWS, type LockLab } from "../../../src/lock.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
 import { enqueued, idsOf } from "../../../src/store/laws/steps.ts"
 import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts"
-import { aClient, aStore, atTheEnd, heardBy, openLocks, until } from "./scratch.ts"
+import { aClient, aStore, atTheEnd, hintsReceivedBy, openLocks, until } from "./scratch.ts"
 
-/** On three nodes, in real time. Each case has a prefix of its own, so that all of them together come to every node. */
+/** On three nodes, in real time. Each case has its own prefix, so that together they use every node. */
 
 let servers: RedisCluster
 let prefix = ""
@@ -54,18 +54,18 @@ async function openStore(given = prefix): Promise<Store> {
 
 const open = () => openLocks(aCluster(), { prefix })
 
-test("namespaces lie on different nodes, and what happens in one is heard there and not in the other", async () => {
-  // Which node a name comes to is a matter of its hash.
+test("prefixes are on different nodes, and hints of one prefix do not reach stores of another", async () => {
+  // The hash of a name decides its node.
   const names = ["shop", "bank", "post"]
   const stores = await Promise.all(names.map((name) => openStore(name)))
-  const heard = await Promise.all(names.map(async (name) => heardBy(await openStore(name))))
+  const received = await Promise.all(names.map(async (name) => hintsReceivedBy(await openStore(name))))
 
   await enqueued(stores[0]!, aRun({ id: "r" }))
 
-  await until(() => heard[0]!.includes("runs"), "its own peer hears of it")
+  await until(() => received[0]!.includes("runs"), "its own peer receives the hint")
   await enqueued(stores[1]!, aRun({ id: "r" }))
-  await until(() => heard[1]!.includes("runs"), "so does the other's")
-  assert.deepEqual(heard, [["runs"], ["runs"], []])
+  await until(() => received[1]!.includes("runs"), "so does the second store's peer")
+  assert.deepEqual(received, [["runs"], ["runs"], []])
   for (const store of stores.slice(0, 2)) assert.deepEqual(idsOf((await store.claim(aClaim())).runs), ["r"])
   assert.deepEqual((await stores[2]!.claim(aClaim())).runs, [])
   const nodes = servers.nodes.map(({ url }) => aClient(url))
@@ -75,8 +75,8 @@ test("namespaces lie on different nodes, and what happens in one is heard there 
       return counts.map((count) => count > 0)
     }),
   )
-  for (const found of holding) assert.equal(found.filter(Boolean).length, 1, "a namespace is on one node")
-  assert.ok(new Set(holding.map(String)).size > 1, "not all are on the same")
+  for (const found of holding) assert.equal(found.filter(Boolean).length, 1, "a prefix is on one node")
+  assert.ok(new Set(holding.map(String)).size > 1, "not all prefixes are on the same node")
 })
 
 for (const { number, name, cases } of LAWS) {

@@ -28,26 +28,26 @@ async function aCluster(): Promise<{ cluster: Cluster; node: Redis }> {
   return { cluster, node }
 }
 
-test("a store works on a cluster, and all that it keeps is in one slot", async () => {
+test("a store works on a cluster, and all its keys are in one slot", async () => {
   const { cluster, node } = await aCluster()
   const store = aStore(cluster, { prefix: "shop" })
-  const heard: string[] = []
-  await store.listen((hint) => heard.push(hint))
+  const received: string[] = []
+  await store.listen((hint) => received.push(hint))
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0, tags: ["a"] }))
   const runs = ["first", "second"].map((id) => aRunOf("nightly", { id, concurrencyLimit: 1 }))
 
   assert.equal((await store.dueSchedules({ limit: 10 })).due.length, 1)
   await store.fire([aPlan(schedule, { runs })])
-  const { runs: given } = await store.claim(aClaim())
+  const { runs: claimed } = await store.claim(aClaim())
   await store.heartbeat(aHeartbeat())
   await store.appendLogs([aLogLine("first")])
-  await store.transition(given.map((run) => succeed(run, { message: null, details: null })))
+  await store.transition(claimed.map((run) => succeed(run, { message: null, details: null })))
   await store.prune(aPruning())
 
   assert.deepEqual(idsOf((await store.claim(aClaim())).runs), ["second"])
   assert.deepEqual(idsOf(await store.findRuns({}, aPage())).toSorted(), ["first", "second"])
   assert.equal((await logOf(store, "first")).length, 1)
-  await until(() => heard.includes("runs"))
+  await until(() => received.includes("runs"))
   const keys = await node.keys("*")
   const slots = new Set(await Promise.all(keys.map((key) => node.cluster("KEYSLOT", key))))
   assert.ok(keys.length > 10)

@@ -3,7 +3,7 @@ import { DAMAGES, damagedFields } from "../damaged-fields.ts"
 import { aClient, anOpenStore } from "./scratch.ts"
 
 const { url } = freshPrefix()
-/** JSON that isn't what a worker says of itself. */
+/** JSON that is not a valid description of a worker. */
 const ABOUT_DAMAGES = ["host", "pid", "tasks", "slots", "state"].flatMap((name) =>
   [null, 7, "x", [null], [7], {}].map((value) => JSON.stringify({ [name]: value })),
 )

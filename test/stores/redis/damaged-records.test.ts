@@ -29,7 +29,7 @@ damagedRecords(
 )
 
 test.each(["", "x", "-1", "1.5", "9007199254740993", null])(
-  "a schedule whose version is %j fires, and has a version again; or it is deleted",
+  "a schedule with the version %j can be fired, which repairs the version, and can be deleted",
   async (damage) => {
     const { store, client, prefix } = await aFreshStore()
     const due = { nextRunAt: 1, coveredUntil: 0 }
@@ -39,8 +39,8 @@ test.each(["", "x", "-1", "1.5", "9007199254740993", null])(
       await (damage === null ? client.hdel(key, "version") : client.hset(key, "version", damage))
     }
 
-    const look = await store.dueSchedules({ limit: 10 })
-    const plans = look.due.map(({ schedule, facts }) => planFire(schedule, facts, look.now))
+    const read = await store.dueSchedules({ limit: 10 })
+    const plans = read.due.map(({ schedule, facts }) => planFire(schedule, facts, read.now))
     const answers = await store.fire([...plans, ...plans])
 
     assert.deepEqual(

@@ -6,26 +6,28 @@ import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, idsOf, runById } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
 
-/** Sorted sets that claims are made by, with members and scores that somebody wrote past the store's door. */
+/** Sorted sets that claims read, with members and scores written by another program. */
 
 const SCORES = ["0", "1.5", "-1", "-inf", "+inf", "1e300", "-1e300", "9007199254740993"]
 
-async function allGiven(store: Store): Promise<readonly Run[]> {
-  const given: Run[] = []
-  for (let look = 0; look < 3; look++) {
+async function allClaimed(store: Store): Promise<readonly Run[]> {
+  const claimed: Run[] = []
+  for (let call = 0; call < 3; call++) {
     const { runs, nextClaimableAt } = await store.claim(aClaim())
     assert.ok(nextClaimableAt === null || Number.isSafeInteger(nextClaimableAt), `${nextClaimableAt}`)
-    given.push(...runs)
+    claimed.push(...runs)
   }
-  return given
+  return claimed
 }
 
-/** A run that is finished, and the next one with its keys. */
+/** A finished run, and a pending one with the same keys. */
 async function finishedAndNext() {
   const { store, client, prefix } = await aFreshStore()
   const keys = { liveKey: "live", concurrencyKey: "key", concurrencyLimit: 1 }
   const finished = await enqueued(store, aRun(keys))
-  await store.transition((await allGiven(store)).map((run) => succeed(run, { message: null, details: null })))
+  await store.transition(
+    (await allClaimed(store)).map((run) => succeed(run, { message: null, details: null })),
+  )
   const before = await runById(store, finished.id)
   const next = await enqueued(store, aRun(keys))
   const { task, priority } = next
@@ -33,33 +35,36 @@ async function finishedAndNext() {
 }
 
 describe.each(SCORES)("in a queue, at %s", (score) => {
-  test("a finished run is not given, and the others are", async () => {
+  test("a finished run is not claimed, and the others are", async () => {
     const { store, client, before, next, queue } = await finishedAndNext()
     await client.zadd(queue, score, before.id)
 
-    assert.deepEqual(idsOf(await allGiven(store)), [next.id])
+    assert.deepEqual(idsOf(await allClaimed(store)), [next.id])
 
     assert.deepEqual(await runById(store, before.id), before)
   })
 
-  test.each(["no-such", "", "a b", "\u0000"])("no run's id, %j, stands in nobody's way", async (id) => {
-    const { store, client, next, queue } = await finishedAndNext()
-    await client.zadd(queue, score, id)
+  test.each(["no-such", "", "a b", "\u0000"])(
+    "an id that no run has, %j, does not block other runs",
+    async (id) => {
+      const { store, client, next, queue } = await finishedAndNext()
+      await client.zadd(queue, score, id)
 
-    assert.deepEqual(idsOf(await allGiven(store)), [next.id])
-  })
+      assert.deepEqual(idsOf(await allClaimed(store)), [next.id])
+    },
+  )
 
-  test("a waiting run stops no other", async () => {
+  test("a waiting run does not block other runs", async () => {
     const { store, client, next, queue } = await finishedAndNext()
     const other = await enqueued(store, aRun())
     await client.zadd(queue, score, next.id)
 
-    assert.ok(idsOf(await allGiven(store)).includes(other.id))
+    assert.ok(idsOf(await allClaimed(store)).includes(other.id))
     await store.heartbeat(aHeartbeat())
   })
 })
 
-test("a thousand finished runs in a queue, and more, keep no other waiting", async () => {
+test("2,500 missing runs in a queue do not block other runs", async () => {
   const { store, client, next, queue } = await finishedAndNext()
   const gone = Array.from({ length: 2_500 }, (_, index) => ["0", `gone-${index}`]).flat()
   await client.zadd(queue, ...gone)
@@ -71,35 +76,35 @@ test("a thousand finished runs in a queue, and more, keep no other waiting", asy
 })
 
 test.each(["x", "", "1e300", "-1", "nan"])(
-  "among a task's priorities, %j stops no claim",
+  "%j among a task's priorities does not stop a claim",
   async (priority) => {
     const { store, client, before, next, prefix } = await finishedAndNext()
     await client.zadd(`${prefix}:priorities:${next.task}`, "0", priority)
     await client.zadd(`${prefix}:queue:${priority}:${next.task}`, "0", before.id)
 
-    assert.deepEqual(idsOf(await allGiven(store)), [next.id])
+    assert.deepEqual(idsOf(await allClaimed(store)), [next.id])
   },
 )
 
 test.each(SCORES)(
-  "a finished run among those that wait for their key, at %s, is not given",
+  "a finished run among the runs that wait for their key, at %s, is not claimed",
   async (score) => {
     const { store, client, before, next, prefix } = await finishedAndNext()
     const third = await enqueued(store, aRun({ concurrencyKey: "key", concurrencyLimit: 1 }))
-    const [given] = (await store.claim(aClaim())).runs
+    const [claimed] = (await store.claim(aClaim())).runs
     const [waiting] = await client.keys(`${prefix}:waiting:*`)
     await client.zadd(waiting!, score, before.id)
 
-    await store.transition([succeed(given!, { message: null, details: null })])
+    await store.transition([succeed(claimed!, { message: null, details: null })])
 
-    assert.equal(given!.id, next.id)
-    assert.deepEqual(idsOf(await allGiven(store)), [third.id])
+    assert.equal(claimed!.id, next.id)
+    assert.deepEqual(idsOf(await allClaimed(store)), [third.id])
     assert.deepEqual(await runById(store, before.id), before)
   },
 )
 
 test.each(SCORES)(
-  "among the schedules that are due, no schedule's id at %s stops no other",
+  "an unknown id in the set of due schedules, at %s, does not block other schedules",
   async (score) => {
     const { store, client, prefix } = await aFreshStore()
     const good = await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis"
 import { test } from "vitest"
 import { startWatchedRedis } from "../../support/redis-sentinel.ts"
-import { assertGoesOn, assertLossNoticed, type Replicated } from "./replicated.ts"
+import { assertContinues, assertLossReported, type Replicated } from "./replicated.ts"
 import { aStore, atTheEnd } from "./scratch.ts"
 
 /**
- * With a sentinel, which takes a server for dead that is silent for half a second: so the machine must not be so busy that a
- * living one is.
+ * With a sentinel, which takes a server for dead after half a second without an answer. So the machine must not be so busy that a
+ * live server is that slow.
  */
 async function watched(): Promise<Replicated> {
   const { primary, replica, address, stop } = await startWatchedRedis()
@@ -17,10 +17,10 @@ async function watched(): Promise<Replicated> {
   return { store: aStore(client), client, replica, failOver: () => primary.kill() }
 }
 
-test("when a sentinel puts a replica in the place of a dead server, the store goes on, and nothing is lost or doubled", async () => {
-  await assertGoesOn(await watched())
+test("when a sentinel promotes a replica, the store continues, and nothing is lost or done twice", async () => {
+  await assertContinues(await watched())
 })
 
-test("a replica that a sentinel chose though it lacks what the dead server had confirmed is noticed", async () => {
-  await assertLossNoticed(await watched())
+test("when a sentinel promotes a replica that lacks confirmed writes, the store reports the loss", async () => {
+  await assertLossReported(await watched())
 })

@@ -1,12 +1,12 @@
 import { test } from "vitest"
 import { startRedis } from "../../support/redis.ts"
 import { movingAddress } from "./moving-address.ts"
-import { assertGoesOn, assertLossNoticed, type Replicated } from "./replicated.ts"
+import { assertContinues, assertLossReported, type Replicated } from "./replicated.ts"
 import { aClient, aStore, atTheEnd, until } from "./scratch.ts"
 
-/** Without a sentinel: the test itself puts the replica in the server's place. */
+/** Without a sentinel: the test itself promotes the replica. */
 async function replicated(): Promise<Replicated> {
-  // A primary waits five seconds for further replicas before it gives the first one what it has.
+  // By default a primary waits five seconds for more replicas before it sends its data to the first.
   const primary = await startRedis({ settings: ["--repl-diskless-sync-delay", "0"] })
   atTheEnd(() => primary.stop())
   const replica = await startRedis({ settings: ["--replicaof", "127.0.0.1", String(primary.port)] })
@@ -29,10 +29,10 @@ async function replicated(): Promise<Replicated> {
   }
 }
 
-test("when a replica takes the place of a server that died, the store goes on, and nothing is lost or doubled", async () => {
-  await assertGoesOn(await replicated())
+test("when a replica replaces a dead server, the store continues, and nothing is lost or done twice", async () => {
+  await assertContinues(await replicated())
 })
 
-test("a replica that lacks what the dead server had confirmed is noticed", async () => {
-  await assertLossNoticed(await replicated())
+test("when a replica that lacks confirmed writes replaces a dead server, the store reports the loss", async () => {
+  await assertLossReported(await replicated())
 })

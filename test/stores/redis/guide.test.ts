@@ -8,10 +8,10 @@ import { type RedisServer, startRedis } from "../../support/redis.ts"
 import { findProgram } from "../../support/server-programs.ts"
 import { aClient, aStore, atTheEnd, until } from "./scratch.ts"
 
-/** Every `redis-cli` block of the guide, as it stands there but for the port, beside a running process. */
+/** Runs every `redis-cli` block of the guide beside a running process. Only the port is changed. */
 
 const GUIDE = readFileSync(new URL("../../../docs/guides/redis.md", import.meta.url), "utf8")
-const LOOKS = [...GUIDE.matchAll(/```sh\n([^`]*redis-cli[^`]*)```\n\n```\n([^`]*)```/g)].map(
+const BLOCKS = [...GUIDE.matchAll(/```sh\n([^`]*redis-cli[^`]*)```\n\n```\n([^`]*)```/g)].map(
   ([, commands, answer]) => ({ commands: commands!, answer: answer! }),
 )
 
@@ -31,7 +31,7 @@ async function aServerAtWork(): Promise<{ server: RedisServer; scheduler: Schedu
   await scheduler.start()
   await scheduler.schedules.create("nightly-report", {
     task: report,
-    // Not within the next hours, whatever the time of day.
+    // Twelve hours from now, so that it does not fire during the test.
     cron: `0 ${(new Date().getUTCHours() + 12) % 24} * * *`,
     startImmediately: true,
   })
@@ -40,18 +40,22 @@ async function aServerAtWork(): Promise<{ server: RedisServer; scheduler: Schedu
     const [ids, logs] = [await client.zcard("{belfry}:worker-ids"), await client.keys("{belfry}:logs:*")]
     return ids === 1 && logs.length === 1 && (await scheduler.runs.count()).succeeded === 1
   }
-  await until(isDone, "the first run ends, and its worker is known")
+  await until(isDone, "the first run has ended, and its worker is stored")
   return { server, scheduler }
 }
 
-/** As a terminal shows it. */
+/** The output as a terminal shows it. */
 async function shown(commands: string, server: RedisServer): Promise<string> {
   const { stdout } = await promisify(execFile)("sh", ["-ec", typed(commands, server)])
   return stdout
 }
 
-/** Of one who listens, once something happens. The store itself listens, too. */
-async function heard(command: string, server: RedisServer, happen: () => Promise<unknown>): Promise<string> {
+/** The output of a subscriber after `happen`. The store is a subscriber too. */
+async function subscriberOutput(
+  command: string,
+  server: RedisServer,
+  happen: () => Promise<unknown>,
+): Promise<string> {
   const client = aClient(server.url)
   const listener = spawn("sh", ["-ec", `exec ${typed(command, server)}`])
   atTheEnd(() => listener.kill())
@@ -60,15 +64,15 @@ async function heard(command: string, server: RedisServer, happen: () => Promise
     output += data
   })
   const listeners = async () => Number((await client.pubsub("NUMSUB", "{belfry}:news"))[1])
-  await until(async () => (await listeners()) === 2, "somebody listens")
+  await until(async () => (await listeners()) === 2, "the command has subscribed")
   await happen()
-  // That a run from before has ended may come first, or later.
+  // The end of an earlier run may be published before or after.
   const withoutEnds = () => output.replaceAll(/1\) "message"\n2\) .*\n3\) "ended"\n/g, "")
-  await until(() => /"message"(.*\n){3}/.test(withoutEnds()), "it is heard")
+  await until(() => /"message"(.*\n){3}/.test(withoutEnds()), "a message arrives")
   return withoutEnds()
 }
 
-/** Valkey's own speaks the same, and comes without the other. */
+/** Valkey's client has the same output; a Valkey package lacks redis-cli. */
 const CLIENT = findProgram("redis-cli") ?? findProgram("valkey-cli")!
 
 function typed(commands: string, { port }: RedisServer): string {
@@ -77,7 +81,7 @@ function typed(commands: string, { port }: RedisServer): string {
     .replaceAll("redis-cli", `${CLIENT} -p ${port}`)
 }
 
-/** Instants are other ones each time, and what the guide leaves out may be anything. */
+/** Compares the output, except for instants and the parts that the guide replaces by "…". */
 function assertShown(actual: string, guide: string): void {
   const plain = (text: string) =>
     text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "INSTANT").replaceAll(/\b\d{13}\b/g, "MILLISECONDS")
@@ -87,20 +91,20 @@ function assertShown(actual: string, guide: string): void {
   assert.match(plain(actual), new RegExp(`^${pattern}$`))
 }
 
-test("the guide's commands show what it says", async () => {
+test("the guide's commands print what the guide shows", async () => {
   const { server, scheduler } = await aServerAtWork()
-  assert.equal(LOOKS.length, 6)
+  assert.equal(BLOCKS.length, 6)
 
-  for (const { commands, answer } of LOOKS) {
+  for (const { commands, answer } of BLOCKS) {
     if (commands.includes("UNLINK")) await scheduler.stop()
     const output = commands.includes("SUBSCRIBE")
-      ? await heard(commands, server, () => scheduler.schedules.trigger("nightly-report"))
+      ? await subscriberOutput(commands, server, () => scheduler.schedules.trigger("nightly-report"))
       : await shown(commands, server)
     assertShown(firstLines(output, answer), answer)
   }
 })
 
-/** More may be heard than the guide shows. */
+/** As many lines as the guide shows; more may have arrived. */
 function firstLines(output: string, answer: string): string {
   const { length } = answer.split("\n")
   return `${output
@@ -109,7 +113,7 @@ function firstLines(output: string, answer: string): string {
     .join("\n")}\n`
 }
 
-test("the guide names every field of a schedule, and every kind of key", async () => {
+test("the guide names every field of a schedule and every kind of key", async () => {
   const { server } = await aServerAtWork()
   const client = aClient(server.url)
   const named = new Set([...GUIDE.matchAll(/`:?([\w-]+)[^`]*`/g)].map(([, name]) => name))
@@ -124,10 +128,10 @@ test("the guide names every field of a schedule, and every kind of key", async (
   )
 })
 
-test("the rights that the guide names are enough", async () => {
+test("the permissions that the guide names are sufficient", async () => {
   const { server } = await aServerAtWork()
-  const rights = /`(~\{belfry\}[^`]+)`/.exec(GUIDE)![1]!
-  await aClient(server.url).call("ACL", ["SETUSER", "guest", "on", ">pw", ...rights.split(" ")])
+  const permissions = /`(~\{belfry\}[^`]+)`/.exec(GUIDE)![1]!
+  await aClient(server.url).call("ACL", ["SETUSER", "guest", "on", ">pw", ...permissions.split(" ")])
   const store = aStore(server.url.replace("redis://", "redis://guest:pw@"))
   const performed: string[] = []
   const other = defineTask({ name: "other", run: ({ run }) => void performed.push(run.id) })
@@ -137,6 +141,6 @@ test("the rights that the guide names are enough", async () => {
   await scheduler.start()
   await scheduler.enqueue(other, { id: "as-a-guest" })
 
-  await until(() => performed.includes("as-a-guest"), "it is performed")
+  await until(() => performed.includes("as-a-guest"), "the run is performed")
   assert.equal((await scheduler.runs.get("as-a-guest"))?.task, "other")
 })

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import fc from "fast-check"
 import { test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
-import { DATE_MAX } from "../../../src/core/sound.ts"
+import { DATE_MAX } from "../../../src/core/valid-records.ts"
 import { aClaim, aHeartbeat, aLogLine, aPlan, aRunOf, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created } from "../../../src/store/laws/steps.ts"
 import { instantIn, instantText } from "../../../src/stores/redis/instants.ts"
@@ -51,14 +51,14 @@ test.each([
   "2026-11-16",
   "2026-11-16T01:00:00Z",
   "Mon, 16 Nov 2026 01:00:00 GMT",
-])("%j is no instant, neither to a script nor to JavaScript", async (text) => {
+])("%j is not an instant, neither in a script nor in JavaScript", async (text) => {
   const client = aClient(freshPrefix().url)
 
   assert.deepEqual(await client.eval(script("ms_of(each) or 'none'"), 0, text), ["none"])
   assert.ok(Number.isNaN(instantIn(text)))
 })
 
-test("a score beyond any date is told as it is", async () => {
+test("a score beyond any date is written unchanged", async () => {
   const client = aClient(freshPrefix().url)
 
   const texts = await client.eval(script("rfc_3339(each)"), 0, "-inf", "1e300", String(DATE_MAX + 1))
@@ -71,7 +71,7 @@ test("an instant beyond any date is refused", () => {
     assert.throws(() => instantText(instant), { code: "BELFRY_STORE_REFUSED" })
 })
 
-test("every instant in a hash, and before a line of a log, is RFC 3339", async () => {
+test("every instant in a hash and before a log line is RFC 3339", async () => {
   const { store, client, prefix } = await aFreshStore()
   const schedule = await created(store, aSchedule({ id: "s", nextRunAt: 0, coveredUntil: 0 }))
   const progress = { ...schedule, nextRunAt: Date.parse("2026-11-17T01:00:00Z") }
@@ -105,7 +105,7 @@ test("every instant in a hash, and before a line of a log, is RFC 3339", async (
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** The expression for each argument. */
+/** A script that evaluates the expression for each argument. */
 function script(expression: string): string {
   return `${INSTANTS}
 local answers = {}

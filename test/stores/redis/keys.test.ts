@@ -23,7 +23,7 @@ const NOTHING = { message: null, details: null }
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe("a schedule's hash", () => {
-  test("says in plain words what it does, when it ran and when it runs next", async () => {
+  test("has plain fields for the task, the last run and the next run", async () => {
     const { store, client, prefix } = await aFreshStore()
     const schedule = await created(store, aSchedule({ id: "nightly", task: "report", owner: "billing" }))
     const progress = {
@@ -46,7 +46,7 @@ describe("a schedule's hash", () => {
     assert.deepEqual(JSON.parse(hash["progress"]!), progress)
   })
 
-  test("has no field for what there is none of", async () => {
+  test("has no fields for empty values", async () => {
     const { store, client, prefix } = await aFreshStore()
     const schedule = await created(store, aSchedule({ id: "s", owner: "billing", tags: ["a"], nextRunAt: 0 }))
 
@@ -57,7 +57,7 @@ describe("a schedule's hash", () => {
     assert.deepEqual(fields, ["definition", "enabled", ...counts, "progress", "task", "version"].sort())
   })
 
-  test("says when a run of it last succeeded, by the server's clock, and why one failed or it can't be planned", async () => {
+  test("has the time of the last success, by the server's clock, and the error of a failed run or a failed plan", async () => {
     const { store, client, prefix } = await aFreshStore()
     await created(store, aSchedule({ id: "s" }))
     const read = () => client.hmget(`${prefix}:schedules:s`, "last_success", "last_error")
@@ -83,7 +83,7 @@ describe("a schedule's hash", () => {
     assert.deepEqual(await read(), [success, "The zone is unknown"])
   })
 
-  test("is not made again by a run that outlives its schedule", async () => {
+  test("is not created again by a run that outlives its schedule", async () => {
     const { store, client, prefix } = await aFreshStore()
     const schedule = await created(store, aSchedule({ id: "s" }))
     const run = await running(store, aRunOf("s"))
@@ -95,7 +95,7 @@ describe("a schedule's hash", () => {
   })
 })
 
-test("nothing is left of a deleted schedule, its pruned runs, and workers that left, but two counters", async () => {
+test("a deleted schedule, its pruned runs and departed workers leave only the keys schema and versions", async () => {
   const { store, client, prefix } = await aFreshStore()
   const schedule = await created(store, aSchedule({ id: "s", owner: "o", tags: ["t"], nextRunAt: 0 }))
   const runs = [1, 2].map((id) =>
@@ -103,10 +103,10 @@ test("nothing is left of a deleted schedule, its pruned runs, and workers that l
   )
   await store.fire([aPlan(schedule, { progress: null, runs })])
   for (const { id } of runs) {
-    const { runs: given } = await store.claim(aClaim())
+    const { runs: claimed } = await store.claim(aClaim())
     await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "w" }) }))
     await store.appendLogs([aLogLine(id)])
-    await store.transition(given.map((run) => succeed(run, NOTHING)))
+    await store.transition(claimed.map((run) => succeed(run, NOTHING)))
   }
   await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "w" }), isLeaving: true }))
   await new Promise((resolve) => setTimeout(resolve, 5))
@@ -121,11 +121,11 @@ test("nothing is left of a deleted schedule, its pruned runs, and workers that l
     keys.filter((key) => !calls.includes(key)),
     [`${prefix}:schema`, `${prefix}:versions`],
   )
-  // -1 is for ever, -2 that it is gone by now.
-  assert.ok(calls.length > 0 && !lifetimes.includes(-1), "answers to calls go by themselves")
+  // -1: no expiry. -2: expired by now.
+  assert.ok(calls.length > 0 && !lifetimes.includes(-1), "answers to calls expire")
 })
 
-test("a name may be made of anything, also of what keys are made of", async () => {
+test("a name may contain any characters, also those that separate the parts of keys", async () => {
   const { store } = await aFreshStore()
   const names = ["due", "ids", "a:b", "{x}", "*", "%41", "a b\n\t\u0000", "東京", "", "1:2:3", "runs:r"]
 
@@ -159,7 +159,7 @@ test("a name may be made of anything, also of what keys are made of", async () =
   }
 })
 
-test("two prefixes on one server are two stores", async () => {
+test("two prefixes on one server are separate stores", async () => {
   const [one, two] = [await aFreshStore(), await aFreshStore()]
 
   await one.store.enqueue([aRun({ id: "r" })])

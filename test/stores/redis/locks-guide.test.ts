@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, expect, test, vi } from "vitest"
 import { startRedis } from "../../support/redis.ts"
 
-/** Every TypeScript block of the guide, as it stands there but for the server's address, as a program of its own. */
+/** Runs every TypeScript block of the guide as a program. Only the server's address is changed. */
 
 const GUIDE = readFileSync(new URL("../../../docs/guides/locks.md", import.meta.url), "utf8")
 const BLOCKS = [...GUIDE.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!)
@@ -13,7 +13,7 @@ const FOLDER = fileURLToPath(new URL("../../../.cache/locks-guide", import.meta.
 
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** What it prints, line by line. */
+/** The lines that the block prints. */
 async function printed(number: number, url: string): Promise<readonly string[]> {
   const lines: string[] = []
   const log = vi.spyOn(console, "log").mockImplementation((...words) => void lines.push(words.join(" ")))
@@ -28,19 +28,19 @@ async function printed(number: number, url: string): Promise<readonly string[]> 
   return lines
 }
 
-test("the guide's programs print what it says", async () => {
+test("the guide's programs print what the guide shows", async () => {
   const server = await startRedis()
   try {
     assert.equal(BLOCKS.length, 3)
     expect(await printed(0, server.url)).toEqual([expect.stringMatching(/^sent under fence \d+$/)])
-    // It says how much time is left, so none must pass.
+    // The program prints whether time is left, so no time may pass.
     vi.useFakeTimers({ toFake: ["performance"] })
     assert.deepEqual(await printed(1, server.url), ["1 true false", "released in time: true"])
     vi.useRealTimers()
     const broken = await printed(2, server.url)
     assert.deepEqual(broken, [
       "Rising: The fence rises across backends that are closed and opened again",
-      "Open: Closing releases nothing, and may be done twice",
+      "Open: Closing releases no locks, and may be repeated",
     ])
   } finally {
     vi.useRealTimers()

@@ -12,7 +12,7 @@ import { startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
 import { aClient, atTheEnd, openLocks, rejectsWith } from "./scratch.ts"
 
-/** On a real server, in real time; each peer has a connection of its own, as another process would. */
+/** On a real server, in real time. Each peer has its own connection, like another process. */
 
 let place = { url: "", prefix: "" }
 
@@ -47,16 +47,16 @@ for (const { number, name, cases } of LOCK_LAWS) {
   })
 }
 
-test("processes that count under a lock lose no count, and their fences rise", async () => {
+test("processes that increment a counter under a lock lose no increment, and their fences rise", async () => {
   await lab.openBackend()
   const folder = mkdtempSync(join(tmpdir(), "belfry-locks-"))
   atTheEnd(() => rmSync(folder, { recursive: true }))
 
-  const said = await Promise.all(
+  const turnsByProcess = await Promise.all(
     ["a", "b", "c"].map(() => inAnotherProcess("redis", place.url, join(folder, "count"), place.prefix)),
   )
 
-  const turns = said.flat().sort((a, b) => a.count - b.count)
+  const turns = turnsByProcess.flat().sort((a, b) => a.count - b.count)
   assert.deepEqual(
     turns.map(({ count }) => count),
     Array.from({ length: 60 }, (_, index) => index + 1),
@@ -66,7 +66,7 @@ test("processes that count under a lock lose no count, and their fences rise", a
   }
 })
 
-test("a lock is one key that ends by itself; the count of fences doesn't", async () => {
+test("a lock is one key that expires; the fence counter never expires", async () => {
   const backend = await lab.openBackend()
   const client = aClient(place.url)
 
@@ -78,7 +78,7 @@ test("a lock is one key that ends by itself; the count of fences doesn't", async
   assert.equal(await client.pttl(`{${place.prefix}}:fences`), -1)
 })
 
-test("a server that forgets the scripts is told them again", async () => {
+test("scripts are sent again after SCRIPT FLUSH", async () => {
   const server = await aServer()
   const backend = await openLocks(server.url)
   const first = await fenceOf(backend, "first")
@@ -88,7 +88,7 @@ test("a server that forgets the scripts is told them again", async () => {
   assert.equal(await backend.release("invoices", "first"), true)
 })
 
-test("fences rise also after the server has lost everything", async () => {
+test("fences still rise after the server has lost all data", async () => {
   const server = await aServer()
   const backend = await openLocks(server.url)
   const first = await fenceOf(backend, "first")
@@ -106,7 +106,7 @@ test("a large fence is written in full", async () => {
   assert.equal(await fenceOf(backend, "first"), 4_503_599_627_370_496)
 })
 
-test("a lock outlives a server that is killed and keeps its data", async () => {
+test("a lock survives a crash of a server that keeps its data", async () => {
   const server = await aServer({ isKept: true })
   const backend = await openLocks(server.url)
   const locks = createLocks(backend)
@@ -119,7 +119,7 @@ test("a lock outlives a server that is killed and keeps its data", async () => {
   assert.equal(await lock.release(), true)
 })
 
-test("a server that falls silent is a fault within five seconds", async () => {
+test("a server that stops answering is a fault after five seconds", async () => {
   const server = await aServer()
   const proxy = await faultProxy(server.port)
   atTheEnd(() => proxy.close())
@@ -133,14 +133,14 @@ test("a server that falls silent is a fault within five seconds", async () => {
   await refused
 })
 
-test("a server that isn't there is a fault that says where, at once", async () => {
+test("an unreachable server is an immediate fault that names the address", async () => {
   const locks = createLocks(redisLocks("redis://127.0.0.1:1"))
   atTheEnd(() => locks.close())
 
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", locks.acquire("invoices"), /127\.0\.0\.1:1/)
 })
 
-test("a client of the user's stays theirs", async () => {
+test("the user's own client stays connected after close", async () => {
   place = freshPrefix()
   const client = aClient(place.url)
   const backend = await openLocks(client, place)
@@ -152,6 +152,6 @@ test("a client of the user's stays theirs", async () => {
   assert.equal(await client.ping(), "PONG")
 })
 
-test("a prefix that is no plain name is refused", () => {
+test("a prefix that is not a plain name is refused", () => {
   assert.throws(() => redisLocks("redis://localhost", { prefix: "a{b" }), /plain name/)
 })

@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from "node:net"
 import { freePort } from "../../support/servers.ts"
 
-/** An address that stays while the server behind it changes: what a client sees of a failover. */
+/** An address that stays the same while the server behind it changes, as a client sees a failover. */
 export interface MovingAddress {
   readonly url: string
-  /** Those who are connected are cut off. */
+  /** Cuts all open connections. */
   moveTo(port: number): void
   close(): Promise<void>
 }
@@ -12,7 +12,7 @@ export interface MovingAddress {
 export async function movingAddress(port: number): Promise<MovingAddress> {
   const sockets = new Set<Socket>()
   let target = port
-  const door = createServer((client) => {
+  const listener = createServer((client) => {
     const server = connect(target, "127.0.0.1")
     for (const [socket, other] of [
       [client, server],
@@ -29,7 +29,7 @@ export async function movingAddress(port: number): Promise<MovingAddress> {
   })
   const ownPort = await freePort()
   await new Promise<void>((resolve, reject) => {
-    door.once("error", reject).listen(ownPort, "127.0.0.1", resolve)
+    listener.once("error", reject).listen(ownPort, "127.0.0.1", resolve)
   })
   const cut = () => {
     for (const socket of sockets) socket.destroy()
@@ -42,7 +42,7 @@ export async function movingAddress(port: number): Promise<MovingAddress> {
     },
     close: () =>
       new Promise((resolve) => {
-        door.close(() => resolve())
+        listener.close(() => resolve())
         cut()
       }),
   }

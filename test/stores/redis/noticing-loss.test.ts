@@ -15,61 +15,61 @@ async function aServer() {
   return { server, client: aClient(server.url) }
 }
 
-/** What is heard of losses. */
-async function listened(store: Store): Promise<Hint[]> {
-  const heard: Hint[] = []
+/** The hints of losses that the store sends from now on. */
+async function lossHintsOf(store: Store): Promise<Hint[]> {
+  const received: Hint[] = []
   await store.listen((hint) => {
-    if (hint === "forgotten") heard.push(hint)
+    if (hint === "forgotten") received.push(hint)
   })
-  return heard
+  return received
 }
 
-test("a store whose keys are deleted under it notices at the next heartbeat, once", async () => {
+test("a store whose keys were deleted reports the loss once, at the next heartbeat", async () => {
   const { server, client } = await aServer()
   const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })
-  const heard = await listened(store)
+  const received = await lossHintsOf(store)
   await store.heartbeat(aHeartbeat())
 
   await client.flushall()
   await store.heartbeat(aHeartbeat())
 
-  await until(() => heard.length > 0, "it notices")
+  await until(() => received.length > 0, "the store reports the loss")
   await store.heartbeat(aHeartbeat())
-  assert.deepEqual(heard, ["forgotten"])
+  assert.deepEqual(received, ["forgotten"])
   assert.equal(await client.hget("{belfry}:schema", "version"), String(SCHEMA))
 })
 
-test("a store whose keys are deleted under it notices when it looks for what is due, once", async () => {
+test("a store whose keys were deleted reports the loss once, at the next read of due schedules", async () => {
   const { server, client } = await aServer()
   const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })
-  const heard = await listened(store)
+  const received = await lossHintsOf(store)
   await created(store, aSchedule({ nextRunAt: 1 }))
   await store.dueSchedules({ limit: 10 })
-  assert.deepEqual(heard, [])
+  assert.deepEqual(received, [])
 
   await client.flushall()
   await store.dueSchedules({ limit: 10 })
 
-  await until(() => heard.length > 0, "it notices")
+  await until(() => received.length > 0, "the store reports the loss")
   await store.dueSchedules({ limit: 10 })
-  assert.deepEqual(heard, ["forgotten"])
+  assert.deepEqual(received, ["forgotten"])
 })
 
-test("a store that asks nothing notices when it is connected again", async () => {
+test("an idle store reports the loss when it reconnects", async () => {
   const { server } = await aServer()
   const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })
-  const heard = await listened(store)
+  const received = await lossHintsOf(store)
 
   await server.restart()
 
-  await until(() => heard.length > 0, "it notices")
-  assert.deepEqual(heard, ["forgotten"])
+  await until(() => received.length > 0, "the store reports the loss")
+  assert.deepEqual(received, ["forgotten"])
 })
 
-test("a store notices when the server doesn't know a script that it knew: it may be a replica that took over", async () => {
+test("a store checks for a loss when the server lacks a known script: it may be a replica that took over", async () => {
   const { server, client } = await aServer()
   const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })
-  const heard = await listened(store)
+  const received = await lossHintsOf(store)
   await created(store, aSchedule())
   await store.now()
 
@@ -77,25 +77,25 @@ test("a store notices when the server doesn't know a script that it knew: it may
   await client.script("FLUSH")
   await store.now()
 
-  await until(() => heard.length > 0, "it notices")
+  await until(() => received.length > 0, "the store reports the loss")
 })
 
-test("a store whose counter went back raises it, and others learn of it by the mark", async () => {
+test("a store that finds the version too low raises it, and other stores learn of the loss by the mark", async () => {
   const { server, client } = await aServer()
   const place = { url: server.url, prefix: "belfry" }
   const [store, peer] = [await anOpenStore(place), await anOpenStore(place)]
-  const [heard, heardByPeer] = [await listened(store), await listened(peer)]
+  const [received, receivedByPeer] = [await lossHintsOf(store), await lossHintsOf(peer)]
   const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
   await store.fire([aPlan(schedule, { runs: [aRun()] })])
   const version = Number(await client.get(VERSIONS))
 
   await client.set(VERSIONS, version - 2)
   await store.heartbeat(aHeartbeat())
-  await until(() => heard.length > 0, "it notices")
-  // The peer has seen less than what is there now.
+  await until(() => received.length > 0, "the store reports the loss")
+  // The peer has seen a lower version than the one stored now.
   await peer.heartbeat(aHeartbeat())
-  await until(() => heardByPeer.length > 0, "the peer learns of it")
+  await until(() => receivedByPeer.length > 0, "the peer reports the loss")
 
   assert.ok(Number(await client.get(VERSIONS)) > version + 1_000_000)
-  assert.deepEqual([heard, heardByPeer], [["forgotten"], ["forgotten"]])
+  assert.deepEqual([received, receivedByPeer], [["forgotten"], ["forgotten"]])
 })

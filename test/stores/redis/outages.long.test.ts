@@ -17,7 +17,7 @@ async function assertWithin(limitMs: number, work: () => Promise<unknown>): Prom
   assert.ok(tookMs < limitMs + LATE_MS, `it took ${tookMs} ms`)
 }
 
-test("a server that falls silent is a fault by the deadline, whoever asks", async () => {
+test("a server that stops answering fails every call by the deadline", async () => {
   const server = await startRedis()
   atTheEnd(() => server.stop())
   const store = await anOpenStore({ url: server.url, prefix: "belfry" }, { deadlineMs: 2_000 })
@@ -31,7 +31,7 @@ test("a server that falls silent is a fault by the deadline, whoever asks", asyn
   })
 })
 
-test("a server that falls silent is a fault of its locks within five seconds", async () => {
+test("a server that stops answering fails calls of locks within five seconds", async () => {
   const server = await startRedis()
   atTheEnd(() => server.stop())
   const proxy = await faultProxy(server.port)
@@ -46,7 +46,7 @@ test("a server that falls silent is a fault of its locks within five seconds", a
   )
 })
 
-test("an address where nothing answers is a fault within seconds", async () => {
+test("an unreachable server fails calls within five seconds", async () => {
   const store = redis("redis://127.0.0.1:1")
   atTheEnd(() => store.close())
 

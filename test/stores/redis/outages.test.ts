@@ -7,7 +7,7 @@ import { created, enqueued, running } from "../../../src/store/laws/steps.ts"
 import { SHARED_HINTS } from "../../../src/stores/kit/shared-hints.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { startRedis } from "../../support/redis.ts"
-import { aFreshStore, anOpenStore, atTheEnd, heardBy, rejectsWith, until } from "./scratch.ts"
+import { aFreshStore, anOpenStore, atTheEnd, hintsReceivedBy, rejectsWith, until } from "./scratch.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -27,8 +27,8 @@ async function answers(store: Store): Promise<boolean> {
   }
 }
 
-describe("a server that falls silent", () => {
-  test("is a fault by the deadline, whoever asks, and is used again when it goes on", async () => {
+describe("a server that stops answering", () => {
+  test("fails every call by the deadline, and is used again when it answers again", async () => {
     const { server, place } = await aServer()
     const clock = aVirtualClock()
     const store = await anOpenStore(place, { deadlineMs: 500, clock })
@@ -50,7 +50,7 @@ describe("a server that falls silent", () => {
 const PAGE = { orderBy: "createdAt", after: null, limit: 1 } as const
 
 describe("a server that is killed", () => {
-  test("and comes back with what it wrote down is used again, by the same store", async () => {
+  test("and restarts with its data is used again by the same store", async () => {
     const { server, place } = await aServer()
     const store = await anOpenStore(place)
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
@@ -66,68 +66,68 @@ describe("a server that is killed", () => {
     assert.deepEqual(answer, { outcome: "done", created: ["fired"] })
   })
 
-  test("hints at everything when it is back: something may have been missed", async () => {
+  test("causes every hint after its restart, because hints may have been missed", async () => {
     const { server, place } = await aServer()
     const store = await anOpenStore(place)
-    const heard = await heardBy(store)
+    const received = await hintsReceivedBy(store)
 
     await server.kill()
     await server.restart()
 
-    await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
-    heard.length = 0
+    await until(() => new Set(received).size === SHARED_HINTS.length, "listeners get every hint")
+    received.length = 0
     await until(() => answers(store), "it answers again")
     await store.enqueue([aRun()])
-    await until(() => heard.includes("runs"), "it hears again")
+    await until(() => received.includes("runs"), "new hints arrive again")
   })
 
-  test("is heard again by one who began to listen while it was down", async () => {
+  test("sends hints after its restart to a listener that was added during the outage", async () => {
     const { server, place } = await aServer()
     const store = await anOpenStore(place)
-    const heard = new Set<Hint>()
+    const received = new Set<Hint>()
     await server.kill()
-    await store.listen((hint) => heard.add(hint))
+    await store.listen((hint) => received.add(hint))
 
     await server.restart()
 
-    await until(() => heard.size === SHARED_HINTS.length, "everything is hinted at")
-    heard.clear()
+    await until(() => received.size === SHARED_HINTS.length, "listeners get every hint")
+    received.clear()
     await until(() => answers(store), "it answers again")
     await store.enqueue([aRun()])
-    await until(() => heard.has("runs"), "it hears")
+    await until(() => received.has("runs"), "new hints arrive")
   })
 })
 
 describe("hints", () => {
-  test("come from one process to another, by the word for what happened", async () => {
+  test("reach other processes, and name what changed", async () => {
     const { store, place } = await aFreshStore()
-    const heard = await heardBy(await anOpenStore(place))
-    const next = async (what: Hint, act: () => Promise<unknown>) => {
-      heard.length = 0
+    const received = await hintsReceivedBy(await anOpenStore(place))
+    const assertHint = async (what: Hint, act: () => Promise<unknown>) => {
+      received.length = 0
       await act()
-      await until(() => heard.includes(what), what)
+      await until(() => received.includes(what), what)
     }
 
-    await next("schedules", () => created(store, aSchedule({ id: "s", nextRunAt: 0 })))
-    await next("runs", () => enqueued(store, aRun({ id: "r" })))
+    await assertHint("schedules", () => created(store, aSchedule({ id: "s", nextRunAt: 0 })))
+    await assertHint("runs", () => enqueued(store, aRun({ id: "r" })))
     const [run] = (await store.claim(aClaim())).runs
-    await next("cancelled", () => store.transition([{ ...succeed(run!, NOTHING), state: "cancelled" }]))
-    assert.ok(!heard.includes("schedules"))
+    await assertHint("cancelled", () => store.transition([{ ...succeed(run!, NOTHING), state: "cancelled" }]))
+    assert.ok(!received.includes("schedules"))
   })
 
-  test("a fire that goes on as expected is no news of schedules; one that comes sooner is", async () => {
+  test("a fire hints at schedules only if the next run is earlier than before", async () => {
     const { store, place } = await aFreshStore()
-    const heard = await heardBy(await anOpenStore(place))
+    const received = await hintsReceivedBy(await anOpenStore(place))
     const first = await created(store, aSchedule({ nextRunAt: 1_000 }))
-    await until(() => heard.length > 0, "the new schedule is heard of")
-    heard.length = 0
+    await until(() => received.length > 0, "the hint of the new schedule arrives")
+    received.length = 0
 
     await store.fire([aPlan({ ...first, nextRunAt: 2_000 }, { runs: [aRun()] })])
-    await until(() => heard.includes("runs"))
-    assert.deepEqual(heard, ["runs"])
+    await until(() => received.includes("runs"))
+    assert.deepEqual(received, ["runs"])
 
     const [later] = await store.findSchedules({ ids: [first.id] }, { orderBy: "id", after: null, limit: 1 })
     await store.fire([aPlan({ ...later!, nextRunAt: 1_500 })])
-    await until(() => heard.includes("schedules"))
+    await until(() => received.includes("schedules"))
   })
 })

@@ -13,13 +13,13 @@ function limited(id: string, limit: number, over: Partial<NewRun> = {}): NewRun 
   return aRun({ id, concurrencyKey: "key", concurrencyLimit: limit, ...over })
 }
 
-/** As a worker asks: again at once, as long as there are more. */
+/** Claims like a worker: again at once while there are more. */
 async function claimIds(store: Store, limit = 100): Promise<readonly string[]> {
-  const given: string[] = []
+  const claimed: string[] = []
   for (;;) {
-    const { now, runs, nextClaimableAt } = await store.claim(aClaim({ limit: limit - given.length }))
-    given.push(...idsOf(runs))
-    if (given.length === limit || nextClaimableAt !== now) return given
+    const { now, runs, nextClaimableAt } = await store.claim(aClaim({ limit: limit - claimed.length }))
+    claimed.push(...idsOf(runs))
+    if (claimed.length === limit || nextClaimableAt !== now) return claimed
   }
 }
 
@@ -30,7 +30,7 @@ async function finish(store: Store, id: string): Promise<void> {
   assert.deepEqual(answer, { outcome: "done" })
 }
 
-test("ten thousand runs that wait for their key cost a claim nothing, once they were seen", async () => {
+test("ten thousand runs that wait for their key cost later claims nothing", async () => {
   const { store, client } = await aStoreAlone()
   await store.enqueue([limited("first", 1, { priority: 20 }), ...several(10_000, () => limitedAbove())])
   await store.enqueue([aRun({ id: "free-1" }), aRun({ id: "free-2" })])
@@ -50,20 +50,20 @@ function limitedAbove(): NewRun {
   return limited(`waiting-${made}`, 1, { priority: 10 })
 }
 
-test("they go on in their order, one for each that ends", async () => {
+test("waiting runs are claimed in order, one for each run that ends", async () => {
   const { store } = await aFreshStore()
   for (const id of ["a", "b", "c", "d", "e"]) await store.enqueue([limited(id, 2)])
-  const given: string[][] = [[...(await claimIds(store))]]
+  const claimed: string[][] = [[...(await claimIds(store))]]
 
   for (const id of ["b", "a", "c"]) {
     await finish(store, id)
-    given.push([...(await claimIds(store))])
+    claimed.push([...(await claimIds(store))])
   }
 
-  assert.deepEqual(given, [["a", "b"], ["c"], ["d"], ["e"]])
+  assert.deepEqual(claimed, [["a", "b"], ["c"], ["d"], ["e"]])
 })
 
-test("one that waits is shown as due since it was, and is cancelled as any other", async () => {
+test("a waiting run keeps its due time, and can be cancelled", async () => {
   const { store } = await aFreshStore()
   await store.enqueue([limited("a", 1)])
   await store.enqueue([limited("b", 1), limited("c", 1)])
@@ -78,7 +78,7 @@ test("one that waits is shown as due since it was, and is cancelled as any other
   assert.deepEqual(await claimIds(store), ["c"])
 })
 
-test("when one that came back is cancelled before anybody took it, the next comes back", async () => {
+test("when a run that returned to its queue is cancelled before a claim, the next one returns", async () => {
   const { store } = await aFreshStore()
   for (const id of ["a", "b", "c"]) await store.enqueue([limited(id, 1)])
   await claimIds(store)
@@ -89,7 +89,7 @@ test("when one that came back is cancelled before anybody took it, the next come
   assert.deepEqual(await claimIds(store), ["c"])
 })
 
-test("those with a strict limit don't keep those with a wider one waiting", async () => {
+test("runs with a lower limit do not block runs with a higher limit", async () => {
   const { store } = await aFreshStore()
   await store.enqueue(["a", "b", "c"].map((id) => limited(id, 3)))
   await claimIds(store)
@@ -102,7 +102,7 @@ test("those with a strict limit don't keep those with a wider one waiting", asyn
   assert.deepEqual(await claimIds(store), ["wide"])
 })
 
-test("one that is given back makes room for another task's, and waits its turn", async () => {
+test("a released run makes room for a run of another task, and waits its turn", async () => {
   const { store } = await aFreshStore()
   await store.enqueue([limited("a", 1)])
   const [run] = (await store.claim(aClaim())).runs

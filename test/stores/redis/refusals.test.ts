@@ -6,9 +6,18 @@ import { aRun } from "../../../src/store/laws/factories.ts"
 import { countRuns } from "../../../src/store/laws/steps.ts"
 import { type RedisServer, startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
-import { aClient, aFreshStore, aStore, atTheEnd, heardBy, openLocks, rejectsWith, until } from "./scratch.ts"
+import {
+  aClient,
+  aFreshStore,
+  aStore,
+  atTheEnd,
+  hintsReceivedBy,
+  openLocks,
+  rejectsWith,
+  until,
+} from "./scratch.ts"
 
-/** On a server of its own: its settings are changed. */
+/** A server of its own, because the tests change its settings. */
 let server: RedisServer
 let admin: Redis
 
@@ -28,7 +37,7 @@ function aStoreAt(url: string, warnings: string[] = []) {
 }
 
 describe("opening", () => {
-  test("a server that may throw away keys is refused, by the name of the setting", async () => {
+  test("a server that may evict keys is refused, and the error names the setting", async () => {
     await admin.config("SET", "maxmemory-policy", "allkeys-lru")
     atTheEnd(() => admin.config("SET", "maxmemory-policy", "noeviction"))
     const store = aStoreAt(server.url)
@@ -39,7 +48,7 @@ describe("opening", () => {
     await store.open()
   })
 
-  test("where the setting may not be read, there is a warning", async () => {
+  test("a server that forbids reading the setting causes a warning", async () => {
     const warnings: string[] = []
     const store = aStoreAt(server.url.replace("redis://", "redis://plain:secret@"), warnings)
 
@@ -50,7 +59,7 @@ describe("opening", () => {
     assert.doesNotMatch(warnings[0]!, /secret/)
   })
 
-  test("a client that gives numbers as text is refused, by the name of the option", async () => {
+  test("a client that returns numbers as text is refused, and the error names the option", async () => {
     const client = new Redis(server.url, { stringNumbers: true })
     atTheEnd(() => client.disconnect())
 
@@ -58,7 +67,7 @@ describe("opening", () => {
     await rejectsWith("BELFRY_STORE_UNFIT", openLocks(client), /stringNumbers/)
   })
 
-  test("a wrong password is told, without it", async () => {
+  test("a wrong password is reported without the password", async () => {
     const store = aStoreAt(server.url.replace("redis://", "redis://plain:wrong@"))
 
     const error = await rejectsWith("BELFRY_STORE_UNFIT", store.open(), /user or password/)
@@ -66,7 +75,7 @@ describe("opening", () => {
     assert.doesNotMatch(error.message, /:wrong@/)
   })
 
-  test("keys of a newer schema are refused and left alone", async () => {
+  test("keys of a newer schema are refused and not changed", async () => {
     await admin.hset("{belfry}:schema", "version", 99)
     atTheEnd(() => admin.del("{belfry}:schema"))
 
@@ -75,7 +84,7 @@ describe("opening", () => {
     assert.equal(await admin.hget("{belfry}:schema", "version"), "99")
   })
 
-  test("keys from before the first release are refused and left alone", async () => {
+  test("keys from before the first release are refused and not changed", async () => {
     await admin.hset("{belfry}:schema", "version", 1)
     atTheEnd(() => admin.del("{belfry}:schema"))
 
@@ -84,22 +93,22 @@ describe("opening", () => {
     assert.equal(await admin.hget("{belfry}:schema", "version"), "1")
   })
 
-  test("an address where nothing answers is a fault, and may be tried again", async () => {
+  test("an unreachable server is a fault, and a later call tries again", async () => {
     const store = aStoreAt("redis://127.0.0.1:1")
 
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.open())
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
   })
 
-  test("a prefix that isn't a plain name is refused at once", () => {
+  test("a prefix that is not a plain name is refused when the store is created", () => {
     for (const prefix of ["", "a b", "{a}b", "a*", "{}"]) {
       assert.throws(() => redis(server.url, { prefix }), { code: "BELFRY_STORE_UNFIT" }, prefix)
     }
   })
 })
 
-describe("refusals of the server", () => {
-  test("a replica can't be written to", async () => {
+describe("errors of the server", () => {
+  test("a write to a replica fails", async () => {
     const store = aStoreAt(server.url)
     await store.open()
     await admin.replicaof("127.0.0.1", 1)
@@ -108,7 +117,7 @@ describe("refusals of the server", () => {
     await rejectsWith("BELFRY_STORE_READ_ONLY", store.enqueue([aRun()]), /replica/)
   })
 
-  test("a server without memory left refuses the whole of a call", async () => {
+  test("a server that is out of memory refuses the whole call", async () => {
     const store = aStoreAt(server.url)
     await store.open()
     await admin.config("SET", "maxmemory", "1mb")
@@ -122,8 +131,8 @@ describe("refusals of the server", () => {
   })
 })
 
-describe("a client that is somebody else's", () => {
-  test("is used, and goes on when the store is closed", async () => {
+describe("the caller's own client", () => {
+  test("is used, and stays connected when the store is closed", async () => {
     const { url, prefix } = freshPrefix()
     const client = aClient(url)
     const store = aStore(client, { prefix })
@@ -138,22 +147,22 @@ describe("a client that is somebody else's", () => {
     assert.equal(client.listenerCount("error"), 1)
   })
 
-  test("may put a prefix of its own before ours, also for hints", async () => {
+  test("may have a key prefix, which is put before ours, also for hints", async () => {
     const { url, prefix } = freshPrefix()
     const client = new Redis(url, { keyPrefix: "app:" })
     atTheEnd(() => client.disconnect())
     const store = aStore(client, { prefix })
-    const heard = await heardBy(store)
+    const received = await hintsReceivedBy(store)
 
     await store.enqueue([aRun({ id: "r" })])
 
-    await until(() => heard.includes("runs"), "it is heard of")
+    await until(() => received.includes("runs"), "the hint arrives")
     assert.equal(await aClient(url).hget(`app:{${prefix}}:runs:r`, "state"), "pending")
     await aClient(url).unlink(...(await aClient(url).keys(`app:{${prefix}}*`)))
   })
 })
 
-test("a server that was told to forget its scripts learns them again", async () => {
+test("scripts are sent again after SCRIPT FLUSH", async () => {
   const { store, client } = await aFreshStore()
   await store.enqueue([aRun({ id: "before" })])
   await client.script("FLUSH")
@@ -163,7 +172,7 @@ test("a server that was told to forget its scripts learns them again", async () 
   assert.equal((await countRuns(store)).pending, 2)
 })
 
-test("a server that isn't there is named with the reason, in a word that can be looked up", async () => {
+test("an unreachable server is reported with its address and the system's error code", async () => {
   const words = /^Redis at 127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED.*[^.]\.$/
 
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", aStore("redis://127.0.0.1:1").open(), words)

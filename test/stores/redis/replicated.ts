@@ -5,62 +5,62 @@ import { succeed } from "../../../src/core/run.ts"
 import { aHeartbeat, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
 import type { RedisServer } from "../../support/redis.ts"
-import { aClient, heardBy, until } from "./scratch.ts"
+import { aClient, hintsReceivedBy, until } from "./scratch.ts"
 
-/** A store on a server that has a replica, and how the replica takes the server's place. */
+/** A store on a server with a replica, and the failover to the replica. */
 export interface Replicated {
   readonly store: Store
-  /** The store's own. */
+  /** The client that the store uses. */
   readonly client: Redis
   readonly replica: RedisServer
-  /** The server dies, and the store finds the replica in its place. */
+  /** Kills the server, and promotes the replica in its place. */
   failOver(): Promise<void>
 }
 
-/** The replica may be there before the store has found it. */
+/** The replica may be promoted before the store is connected to it. */
 async function answers(store: Store): Promise<boolean> {
   try {
     await store.heartbeat(aHeartbeat())
     return true
   } catch {
-    // Nobody is the primary yet, or the old one is still taken for it.
+    // There is no primary yet, or the store is still connected to the old one.
     return false
   }
 }
 
-export async function assertGoesOn({ store, client, replica, failOver }: Replicated): Promise<void> {
-  const heard = await heardBy(store)
+export async function assertContinues({ store, client, replica, failOver }: Replicated): Promise<void> {
+  const received = await hintsReceivedBy(store)
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
   const held = await running(store, aRun({ id: "held", task: "other" }))
-  assert.equal(await client.wait(1, 0), 1, "the replica has it all")
+  assert.equal(await client.wait(1, 0), 1, "the replica has all writes")
 
   await failOver()
-  await until(() => answers(store), "somebody answers")
+  await until(() => answers(store), "the store answers again")
 
   assert.match(await aClient(replica.url).info("replication"), /role:master/)
-  assert.equal((await store.fire([aPlan(schedule)]))[0]?.outcome, "stale", "it was fired already")
+  assert.equal((await store.fire([aPlan(schedule)]))[0]?.outcome, "stale", "the schedule was fired already")
   const [ended] = await store.transition([succeed(held, { message: null, details: null })])
   assert.equal(ended?.outcome, "done")
   assert.equal((await runById(store, "nightly@1")).state, "pending")
-  const before = heard.length
+  const before = received.length
   await enqueued(store, aRun({ id: "after" }))
-  await until(() => heard.slice(before).includes("runs"), "hints come from the new one")
-  assert.ok(!heard.includes("forgotten"), "nothing was lost, and nobody says so")
+  await until(() => received.slice(before).includes("runs"), "hints come from the new primary")
+  assert.ok(!received.includes("forgotten"), "nothing was lost, and no loss is reported")
 }
 
-export async function assertLossNoticed({ store, client, replica, failOver }: Replicated): Promise<void> {
-  const heard = await heardBy(store)
+export async function assertLossReported({ store, client, replica, failOver }: Replicated): Promise<void> {
+  const received = await hintsReceivedBy(store)
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
-  assert.equal(await client.wait(1, 0), 1, "the replica has it")
+  assert.equal(await client.wait(1, 0), 1, "the replica has the schedule")
   await aClient(replica.url).replicaof("127.0.0.1", 1)
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
 
   await failOver()
-  await until(() => answers(store), "somebody answers")
+  await until(() => answers(store), "the store answers again")
 
-  await until(() => heard.includes("forgotten"), "the loss is told")
-  // The occurrence is due again, and becomes the run that it was.
+  await until(() => received.includes("forgotten"), "the loss is reported")
+  // The occurrence is due again, and its run gets the same id.
   const [again] = await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
   assert.deepEqual(again, { outcome: "done", created: ["nightly@1"] })
 }

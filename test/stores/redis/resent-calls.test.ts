@@ -7,7 +7,7 @@ import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
 import { anOpenStore, atTheEnd, rejectsWith } from "./scratch.ts"
 
-/** A connection breaks after the server has done a call and before its answer is here: the driver sends the call again. */
+/** The connection breaks after the server ran a call and before its answer arrived, so the driver sends the call again. */
 
 async function aStoreBehindAProxy() {
   const server = await startRedis()
@@ -15,7 +15,7 @@ async function aStoreBehindAProxy() {
   const proxy = await faultProxy(server.port)
   atTheEnd(() => proxy.close())
   const store = await anOpenStore({ url: proxy.through(server.url), prefix: "belfry" })
-  /** The server knows every script by its hash, so that a call is one request. */
+  /** The script must have been used before, so that the call is one EVALSHA. */
   const withLostAnswer = async <T>(call: () => Promise<T>): Promise<T> => {
     const lost = proxy.loseAnswer("evalsha")
     const answer = await call()
@@ -27,8 +27,8 @@ async function aStoreBehindAProxy() {
 
 const NOTHING = { message: null, details: null }
 
-describe("a call that is sent again is answered as the first time:", () => {
-  test("a schedule that is created, edited and deleted", async () => {
+describe("a call that is sent again gets the first answer:", () => {
+  test("creating, editing and deleting a schedule", async () => {
     const { store, withLostAnswer } = await aStoreBehindAProxy()
     await created(store, aSchedule({ id: "warm" }))
     await deleteSchedule(store, { id: "warm", version: 0 })
@@ -45,7 +45,7 @@ describe("a call that is sent again is answered as the first time:", () => {
     assert.deepEqual(deleted, { outcome: "done", created: [] })
   })
 
-  test("plans that are fired, with all that they created", async () => {
+  test("firing plans, with the runs that they created", async () => {
     const { store, withLostAnswer } = await aStoreBehindAProxy()
     await store.fire([aPlan(aSchedule())])
     await store.enqueue([aRun({ id: "there" })])
@@ -61,7 +61,7 @@ describe("a call that is sent again is answered as the first time:", () => {
     assert.deepEqual(answers, [{ outcome: "done", created: ["a"] }, { outcome: "stale" }])
   })
 
-  test("a run that is enqueued, and one that is finished", async () => {
+  test("enqueuing a run, and finishing a run", async () => {
     const { store, withLostAnswer } = await aStoreBehindAProxy()
     const run = await running(store, aRun())
     await store.transition([])
@@ -75,7 +75,7 @@ describe("a call that is sent again is answered as the first time:", () => {
   })
 })
 
-test("a claim that is sent again is a fault and takes nothing more: its worker gives back what it doesn't know", async () => {
+test("a claim that is sent again fails and claims no more runs; the worker later releases unknown runs", async () => {
   const { store, withLostAnswer } = await aStoreBehindAProxy()
   await store.claim(aClaim())
   await store.enqueue([aRun(), aRun()])
@@ -90,7 +90,7 @@ test("a claim that is sent again is a fault and takes nothing more: its worker g
   assert.deepEqual([pending, taken], [1, 1])
 })
 
-test("the same call made twice is two calls", async () => {
+test("the same call made twice by the caller is two calls", async () => {
   const { store } = await aStoreBehindAProxy()
 
   const answers = [await store.enqueue([aRun({ id: "r" })]), await store.enqueue([aRun({ id: "r" })])]

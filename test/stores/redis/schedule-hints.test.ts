@@ -1,15 +1,15 @@
 import { freshPrefix } from "../../support/redis-prefix.ts"
 import { proveScheduleHints } from "../schedule-hints.ts"
-import { anOpenStore, heardBy, until } from "./scratch.ts"
+import { anOpenStore, hintsReceivedBy, until } from "./scratch.ts"
 
 proveScheduleHints(async () => {
   const place = freshPrefix()
-  const heard = await heardBy(await anOpenStore(place))
+  const received = await hintsReceivedBy(await anOpenStore(place))
   return {
     writer: await anOpenStore(place),
-    async hears() {
-      await until(() => heard.length > 0, "something is heard")
-      return heard.splice(0)
+    async receivedHints() {
+      await until(() => received.length > 0, "a hint arrives")
+      return received.splice(0)
     },
   }
 })

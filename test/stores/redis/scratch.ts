@@ -16,7 +16,7 @@ import { atTheEnd, until as untilWithin } from "../../support/scratch.ts"
 
 export { atTheEnd, rejectsWith } from "../../support/scratch.ts"
 
-/** Waits for the condition, for as long as it takes. */
+/** Waits for the condition, for up to PATIENCE_MS. */
 export function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {
   return untilWithin(condition, what, PATIENCE_MS)
 }
@@ -28,13 +28,13 @@ export interface Place {
 
 export interface StoreOptions {
   readonly prefix?: string
-  /** Unless it is given, no call of a test reaches it. */
+  /** Default: so long that no call of a test reaches it. */
   readonly deadlineMs?: number
   readonly clock?: Waiting
   readonly onWarning?: (message: string) => void
 }
 
-/** As `redis(server)` makes it, with a deadline of the test's own. It is closed when the test ends. */
+/** A store like that of `redis(server)`, with the test's own deadline. It is closed when the test ends. */
 export function aStore(server: string | Redis | Cluster, options: StoreOptions = {}): Store {
   const {
     prefix = "belfry",
@@ -57,7 +57,7 @@ export async function anOpenStore({ url, prefix }: Place, options: StoreOptions 
   return store
 }
 
-/** As `redisLocks(server)` makes them, likewise. */
+/** Locks like those of `redisLocks(server)`, with the same changes. */
 export async function openLocks(
   server: string | Redis | Cluster,
   { prefix = "belfry", clock = patientClock }: Pick<StoreOptions, "prefix" | "clock"> = {},
@@ -74,34 +74,34 @@ export async function openLocks(
 
 async function clientOf(server: string | Redis | Cluster, deadlineMs: number) {
   return typeof server === "string"
-    ? { client: await clientFor(server, deadlineMs), isOurs: true }
-    : { client: server as unknown as RedisClient, isOurs: false }
+    ? { client: await clientFor(server, deadlineMs), isOwned: true }
+    : { client: server as unknown as RedisClient, isOwned: false }
 }
 
-/** What the store hears from now on, but for what it is told when its connection is new: everything. */
-export async function heardBy(store: Store): Promise<Hint[]> {
-  const heard: Hint[] = []
-  await store.listen((hint) => heard.push(hint))
-  await until(() => heard.length >= 3, "the connection is told of")
-  heard.length = 0
-  return heard
+/** The hints that the store receives from now on, without the full set of hints after a connect. */
+export async function hintsReceivedBy(store: Store): Promise<Hint[]> {
+  const received: Hint[] = []
+  await store.listen((hint) => received.push(hint))
+  await until(() => received.length >= 3, "the hints after the connect arrive")
+  received.length = 0
+  return received
 }
 
-/** A store where nothing is yet, and a client that knows nothing of Belfry. */
+/** An empty store, and a plain client for its keys. */
 export async function aFreshStore(
   place = freshPrefix(),
 ): Promise<{ store: Store; client: Redis; prefix: string; place: Place }> {
   return { store: await anOpenStore(place), client: aClient(place.url), prefix: `{${place.prefix}}`, place }
 }
 
-/** On a server that nobody else asks anything meanwhile. */
+/** A store on a server that no other test uses. */
 export async function aStoreAlone(): Promise<{ store: Store; client: Redis }> {
   const server = await startRedis()
   atTheEnd(() => server.stop())
   return aFreshStore({ url: server.url, prefix: "belfry" })
 }
 
-/** How often the server ran each command during the work, from scripts too. */
+/** How often the server ran each command during the work, including commands in scripts. */
 export async function commandsDuring(
   client: Redis,
   work: () => Promise<unknown>,

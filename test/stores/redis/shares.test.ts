@@ -10,12 +10,12 @@ proveShares(async (count) => {
   return [store, ...(await Promise.all(several(count - 1, () => anOpenStore(place))))]
 })
 
-test("a process that asks for more than one script gives is told to come again at once", async () => {
+test("a process that asks for more schedules than one script returns is told to read again at once", async () => {
   const { store } = await aFreshStore()
   for (const id of several(300, (index) => `s${index}`)) await created(store, aSchedule({ id, nextRunAt: 0 }))
 
   const { due, now, nextDueAt } = await store.dueSchedules({ limit: 500 })
 
-  assert.ok(due.length < 300, `${due.length} were given`)
+  assert.ok(due.length < 300, `${due.length} were returned`)
   assert.equal(nextDueAt, now)
 })

@@ -18,10 +18,10 @@ import { aFreshStore, aStoreAlone, commandsDuring } from "./scratch.ts"
 
 const NOTHING = { message: null, details: null }
 
-/** More than two scripts' worth, and not a multiple of one. */
+/** More than two slices, and not a multiple of a slice. */
 const MANY = 620
 
-test("a call with many elements is answered in its order, and no script is given more than some hundred", async () => {
+test("a call with many elements is sent as several scripts, and answered in order", async () => {
   const { store, client } = await aStoreAlone()
   const runs = several(MANY, (index) => aRun({ id: `r${index}` }))
 
@@ -45,7 +45,11 @@ test("a call with many elements is answered in its order, and no script is given
     [...runs.map(() => "created"), "exists"],
   )
   assert.equal(new Set(idsOf(held)).size, MANY)
-  assert.deepEqual([first.nextClaimableAt, second.nextClaimableAt], [first.now, second.now], "come again")
+  assert.deepEqual(
+    [first.nextClaimableAt, second.nextClaimableAt],
+    [first.now, second.now],
+    "the caller is told to claim again at once",
+  )
   assert.notEqual(third.nextClaimableAt, third.now)
   assert.deepEqual(gone, [{ runId: "x", attempt: 1, why: "lost" }])
   assert.deepEqual(
@@ -55,7 +59,7 @@ test("a call with many elements is answered in its order, and no script is given
   assert.equal((await store.readLogs({ runId: "r0", after: null, limit: 1_000 })).length, MANY)
 })
 
-test("many plans, some with many runs, are fired each as one", async () => {
+test("many plans, one with many runs, are each fired completely", async () => {
   const { store } = await aFreshStore()
   const schedules = several(300, (index) => aSchedule({ id: `s${index}` }))
   for (const schedule of schedules) await store.putSchedule(schedule, null)
@@ -77,7 +81,7 @@ test("many plans, some with many runs, are fired each as one", async () => {
   assert.equal((await countRuns(store)).skipped, 1_399)
 })
 
-test("a search looks through thousands in steps, and finds each once", async () => {
+test("a search through thousands of runs finds each run once", async () => {
   const { store } = await aFreshStore()
   const runs = several(2_300, (index) =>
     aRun({
@@ -97,7 +101,7 @@ test("a search looks through thousands in steps, and finds each once", async () 
   assert.equal(counts.pending, 23)
 })
 
-test("pruning passes over thousands that stay, and deletes as many as it may", async () => {
+test("pruning skips thousands of runs to keep, and deletes up to its limit", async () => {
   const { store } = await aFreshStore()
   await store.enqueue(several(1_200, (index) => aSkip({ id: `kept-${index}`, scheduleId: `s${index}` })))
   await new Promise((resolve) => setTimeout(resolve, 5))

@@ -7,10 +7,10 @@ import { aHeartbeat, aLogLine, aPruning, aWorker, heldRun } from "../../../src/s
 import { aPage, created, enqueued } from "../../../src/store/laws/steps.ts"
 import { aFreshStore, rejectsWith } from "./scratch.ts"
 
-/** Keys that somebody made something else of. */
+/** Keys to which another program gave another type. */
 
-describe("the key of one record", () => {
-  test("a schedule's: the others fire and are listed", async () => {
+describe("a key of the wrong type", () => {
+  test("of a schedule: the other schedules fire and are listed", async () => {
     const { store, client, prefix } = await aFreshStore()
     const bad = await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
     const good = await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
@@ -32,7 +32,7 @@ describe("the key of one record", () => {
     assert.deepEqual(await store.fire([{ ...planFire(bad, due[0]!.facts, now) }]), [{ outcome: "stale" }])
   })
 
-  test("a waiting run's: the others are given", async () => {
+  test("of a pending run: the other runs are claimed", async () => {
     const { store, client, prefix } = await aFreshStore()
     const bad = await enqueued(store, aRun())
     const good = await enqueued(store, aRun())
@@ -52,7 +52,7 @@ describe("the key of one record", () => {
   })
 
   test.each(["runs", "attempts", "logs"])(
-    "a running run's, %s: its worker keeps the others",
+    "of a running run, %s: its worker keeps its other runs",
     async (kind) => {
       const { store, client, prefix } = await aFreshStore()
       const bad = await enqueued(store, aRun())
@@ -75,34 +75,37 @@ describe("the key of one record", () => {
     },
   )
 
-  test.each(["about", "whole"])("a worker's, %s: all are listed, and it beats on", async (damage) => {
-    const { store, client, prefix } = await aFreshStore()
-    for (const id of ["bad", "good"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
-    await (damage === "about"
-      ? client.hset(`${prefix}:workers:bad`, "about", "{damaged")
-      : client.set(`${prefix}:workers:bad`, "text"))
+  test.each(["about", "whole"])(
+    "of a worker, %s: all workers are listed, and its next heartbeat repairs it",
+    async (damage) => {
+      const { store, client, prefix } = await aFreshStore()
+      for (const id of ["bad", "good"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+      await (damage === "about"
+        ? client.hset(`${prefix}:workers:bad`, "about", "{damaged")
+        : client.set(`${prefix}:workers:bad`, "text"))
 
-    const damaged = await store.findWorkers({ afterId: null, limit: 10 })
-    await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "bad" }) }))
-    const mended = await store.findWorkers({ afterId: null, limit: 10 })
+      const damaged = await store.findWorkers({ afterId: null, limit: 10 })
+      await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "bad" }) }))
+      const repaired = await store.findWorkers({ afterId: null, limit: 10 })
 
-    assert.deepEqual(
-      damaged.map(({ id, tasks }) => [id, tasks]),
-      [
-        ["bad", []],
-        ["good", ["report"]],
-      ],
-    )
-    assert.deepEqual(
-      mended.map(({ id, tasks }) => [id, tasks]),
-      [
-        ["bad", ["report"]],
-        ["good", ["report"]],
-      ],
-    )
-  })
+      assert.deepEqual(
+        damaged.map(({ id, tasks }) => [id, tasks]),
+        [
+          ["bad", []],
+          ["good", ["report"]],
+        ],
+      )
+      assert.deepEqual(
+        repaired.map(({ id, tasks }) => [id, tasks]),
+        [
+          ["bad", ["report"]],
+          ["good", ["report"]],
+        ],
+      )
+    },
+  )
 
-  test("a queue's: the runs of other tasks are given", async () => {
+  test("of a queue: the runs of other tasks are claimed", async () => {
     const { store, client, prefix } = await aFreshStore()
     await enqueued(store, aRun({ task: "bad" }))
     const good = await enqueued(store, aRun({ task: "good" }))
@@ -118,8 +121,8 @@ describe("the key of one record", () => {
   })
 })
 
-describe("a key that belongs to all", () => {
-  test.each(["due", "schema", "live"])("%s is named by the error", async (name) => {
+describe("a shared key of the wrong type", () => {
+  test.each(["due", "schema", "live"])("%s is named in the error", async (name) => {
     const { store, client, prefix } = await aFreshStore()
     await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
     await client.del(`${prefix}:${name}`)
@@ -131,7 +134,7 @@ describe("a key that belongs to all", () => {
   })
 })
 
-test("the keys that are waited for: no run is half changed, and all goes on when they are mended", async () => {
+test("with the set of parked keys of the wrong type, no run is half changed, and calls work after its repair", async () => {
   const { store, client, prefix } = await aFreshStore()
   const limited = () => aRun({ concurrencyKey: "key", concurrencyLimit: 1 })
   const [first, second] = [await enqueued(store, limited()), await enqueued(store, limited())]
@@ -151,7 +154,7 @@ test("the keys that are waited for: no run is half changed, and all goes on when
   assert.deepEqual([runs[0]!.id, next.runs[0]!.id], [first.id, second.id])
 })
 
-test("a line of a log that can't be read is told as such, and the others are read", async () => {
+test("a log line that can't be read is returned as unreadable, and the other lines are read", async () => {
   const { store, client, prefix } = await aFreshStore()
   const run = await enqueued(store, aRun())
   const lines = [1, 2, 3, 4].map((number) => ({ ...aLogLine(run.id), attempt: 1, number }))
@@ -166,10 +169,10 @@ test("a line of a log that can't be read is told as such, and the others are rea
   const first = await store.readLogs({ runId: run.id, after: null, limit: 2 })
   const rest = await store.readLogs({ runId: run.id, after: first[1]!, limit: 10 })
 
-  const told = [...first, ...rest].map(({ attempt, number, message }) => [attempt, number, message])
+  const read = [...first, ...rest].map(({ attempt, number, message }) => [attempt, number, message])
   const { message } = lines[0]!
   const unreadable = "This line can't be read"
-  assert.deepEqual(told, [
+  assert.deepEqual(read, [
     [1, 1, message],
     [1, 2, unreadable],
     [1, 3, unreadable],

@@ -5,7 +5,7 @@ import { succeed } from "../../../src/core/run.ts"
 import { aPage, enqueued, idsOf, runById } from "../../../src/store/laws/steps.ts"
 import { aStoreAndItsDatabase } from "./scratch.ts"
 
-/** Rows that a claim comes upon, and that somebody changed past the store's door. */
+/** Due rows that were written by SQL directly, without our checks. */
 
 async function claimedBy(store: Store, limit = 10): Promise<readonly Run[]> {
   return (await store.claim(aClaim({ limit }))).runs
@@ -21,7 +21,7 @@ describe("a finished run that is due", () => {
     return { store, before, database }
   }
 
-  test("is not given, and rests again as it was", async () => {
+  test("is not given, and is unchanged", async () => {
     const { store, before } = await finishedAndDue()
 
     assert.deepEqual(await claimedBy(store), [])
@@ -29,14 +29,14 @@ describe("a finished run that is due", () => {
     assert.deepEqual(await runById(store, before.id), before)
   })
 
-  test("stands in nobody's way, even where only one run is wanted", async () => {
+  test("doesn't keep other runs from being given, even with a limit of 1", async () => {
     const { store } = await finishedAndDue()
     const next = await enqueued(store, aRun({ liveKey: "live" }))
 
     assert.deepEqual(idsOf(await claimedBy(store, 1)), [next.id])
   })
 
-  test("keeps its end if it can't be read either", async () => {
+  test("keeps its state and completion if it is unreadable, too", async () => {
     const { store, before, database } = await finishedAndDue()
     database.exec(`update belfry_runs set payload = 'x' where id = '${before.id}'`)
 
@@ -51,12 +51,12 @@ describe("a finished run that is due", () => {
 })
 
 describe("a run that can't be changed", () => {
-  // A NUL ends what some drivers read (others give such a run), and bytes that are no UTF-8 are read as U+FFFD: neither id
-  // finds its row.
+  // Some drivers stop reading at a NUL (others return the whole id), and invalid UTF-8 is read as U+FFFD. Then the id that was
+  // read doesn't find its row.
   test.each([
-    ["a NUL and a payload that can't be read", "cast(x'610062' as text)", "'x'"],
-    ["no UTF-8", "cast(x'61ff' as text)", "'{}'"],
-    ["no UTF-8 and a payload that can't be read", "cast(x'61ff' as text)", "'x'"],
+    ["a NUL, and its payload can't be read,", "cast(x'610062' as text)", "'x'"],
+    ["invalid UTF-8", "cast(x'61ff' as text)", "'{}'"],
+    ["invalid UTF-8, and its payload can't be read,", "cast(x'61ff' as text)", "'x'"],
   ])("because its id has %s is failed, and the others are given once", async (_, id, payload) => {
     const { store, database } = await aStoreAndItsDatabase(":memory:")
     const bad = await enqueued(store, aRun())

@@ -11,7 +11,7 @@ const finished = () => {
 
 damagedFields(
   async () => {
-    // One file for all that a test writes: to make one takes longer than everything else.
+    // One database for all writes of a test: creating one takes longer than all the rest.
     onTestFinished(finished)
     opened ??= await aStoreAndItsDatabase(":memory:")
     const { store, database } = opened
@@ -21,7 +21,7 @@ damagedFields(
     return {
       store,
       async write(kind, id, field, value) {
-        // As a literal: the driver binds no number beyond what JavaScript can count.
+        // As a literal: the driver can't bind numbers above `Number.MAX_SAFE_INTEGER`.
         const literal = value === null ? "null" : isNumber(value) ? value : `'${value}'`
         try {
           database.exec(`update belfry_${kind}s set ${field} = ${literal} where id = '${id}'`)

@@ -4,7 +4,7 @@ import { aRun } from "../../../src/store/laws/factories.ts"
 import { countRuns, enqueued } from "../../../src/store/laws/steps.ts"
 import { aStoreAndItsDatabase } from "./scratch.ts"
 
-test("a lock with the largest fence, after which there would be none, can't be written", async () => {
+test("the database refuses a lock with a fence above the largest safe integer", async () => {
   const { database } = await aStoreAndItsDatabase(":memory:")
   const insert = (fence: string) =>
     database.exec(`insert into belfry_locks (fence, name, token, expires_at) values (${fence}, 'n', 't', 1)`)
@@ -14,7 +14,7 @@ test("a lock with the largest fence, after which there would be none, can't be w
   insert("9007199254740991")
 })
 
-test("a run whose state is none is counted in none", async () => {
+test("a run with an unknown state isn't counted", async () => {
   const { store, database } = await aStoreAndItsDatabase(":memory:")
   await enqueued(store, aRun())
   await enqueued(store, aRun({ id: "bad" }))

@@ -1,7 +1,7 @@
 import { damagedRecords } from "../damaged-records.ts"
 import { aPath, aStoreAndItsDatabase } from "./scratch.ts"
 
-/** Beyond what JavaScript can count. */
+/** Above `Number.MAX_SAFE_INTEGER`. */
 const HUGE = "9007199254740993"
 
 damagedRecords(
@@ -10,7 +10,7 @@ damagedRecords(
     return {
       store,
       async write(kind, id, part, value) {
-        // SQLite makes a number of it where the column holds numbers.
+        // SQLite converts the text to a number in columns of numbers.
         database.exec(`update belfry_${kind}s set ${part} = '${value}' where id = '${id}'`)
       },
     }

@@ -21,17 +21,17 @@ test.each([
   ["3.44.5", false],
   ["3.40.1", false],
   ["4.0.0", true],
-])("SQLite %s keeps several writers apart: %s", (version, isSafe) => {
+])("SQLite %s is safe for several writers: %s", (version, isSafe) => {
   assert.equal(isSafeVersion(version), isSafe)
 })
 
-test("Node's own SQLite is taken where it is new enough", async () => {
+test("Node's own SQLite is used if it is new enough", async () => {
   const builtIn = driverOf("3.53.4")
 
   assert.equal(await loadDriver(modulesOf({ builtIn })), builtIn)
 })
 
-test("the one that comes with the package is taken where Node's own is too old, or not there", async () => {
+test("the SQLite of the package is used if Node's own is too old or missing", async () => {
   const bundled = driverOf("3.53.0")
 
   for (const builtIn of [driverOf("3.50.4"), null]) {
@@ -39,7 +39,7 @@ test("the one that comes with the package is taken where Node's own is too old, 
   }
 })
 
-test("an old one of Node's serves, with a warning, where no other can be loaded", async () => {
+test("an old SQLite of Node is used with a warning if no other can be loaded", async () => {
   const builtIn = driverOf("3.50.4")
   const warnings: string[] = []
 
@@ -49,7 +49,7 @@ test("an old one of Node's serves, with a warning, where no other can be loaded"
   assert.match(warnings.join(), /SQLite 3\.50\.4 .* can lose writes/)
 })
 
-test("without any, the error says what to install", async () => {
+test("without any SQLite, the error says what to install", async () => {
   await assert.rejects(loadDriver(modulesOf({})), (error) => {
     assert.ok(error instanceof BelfryError)
     assert.equal(error.code, "BELFRY_STORE_UNFIT")
@@ -58,7 +58,7 @@ test("without any, the error says what to install", async () => {
   })
 })
 
-test("what is installed here is safe, and loading it warns of nothing", async () => {
+test("the installed SQLite is safe, and loads without a warning", async () => {
   const warnings: unknown[] = []
   const onWarning = (warning: unknown) => warnings.push(warning)
   process.on("warning", onWarning)
@@ -73,7 +73,7 @@ test("what is installed here is safe, and loading it warns of nothing", async ()
   assert.deepEqual(warnings, [])
 })
 
-test("the driver that comes with the package works on this Node, whichever is taken", async () => {
+test("the driver of the package works on this Node, even if Node's own is used", async () => {
   const database = (await installedModules.bundled()).open(":memory:")
   const row = database.prepare("select 1 + 1 as two").get() as { two: number }
   database.close()
@@ -103,6 +103,6 @@ function modulesOf(over: {
       if (over.bundled === undefined) throw new Error("Cannot find package")
       return over.bundled
     },
-    warn: over.warn ?? (() => assert.fail("nothing to warn of")),
+    warn: over.warn ?? (() => assert.fail("no warning is expected")),
   }
 }

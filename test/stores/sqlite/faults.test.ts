@@ -18,14 +18,14 @@ import {
   until,
 } from "./scratch.ts"
 
-test("a file that is no database is refused, and not touched", async () => {
+test("a file that isn't a database is refused", async () => {
   const path = aPath()
   writeFileSync(path, "Dear diary, ".repeat(1_000))
 
   await rejectsWith("BELFRY_STORE_UNFIT", aStore(path).open(), /is not an SQLite database/)
 })
 
-test("a damaged file is told as such", async () => {
+test("a damaged file is reported as damaged", async () => {
   const path = aPath()
   const store = await anOpenStore(path)
   await store.enqueue(several(500, () => aRun({ payload: "x".repeat(500) })))
@@ -47,13 +47,13 @@ test("a damaged file is told as such", async () => {
   )
 })
 
-test("a folder that isn't there is named", async () => {
+test("the error for a missing folder names the folder", async () => {
   const path = join(dirname(aPath()), "nowhere", "belfry.db")
 
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", aStore(path).open(), /The folder .*nowhere doesn't exist/)
 })
 
-test("what can't be opened is tried again by the next call", async () => {
+test("after a failed open, the next call opens the file", async () => {
   const path = aPath()
   writeFileSync(path, "Not a database. ".repeat(1_000))
   const store = aStore(path)
@@ -65,7 +65,7 @@ test("what can't be opened is tried again by the next call", async () => {
   assert.deepEqual(await store.findWorkers({ afterId: null, limit: 1 }), [])
 })
 
-test("a file that this user can't write to is told as read-only", async () => {
+test("a file that this user can't write to is reported as read-only", async () => {
   const path = aPath()
   await (await anOpenStore(path)).close()
   chmodSync(path, 0o444)
@@ -79,17 +79,17 @@ test("a file that this user can't write to is told as read-only", async () => {
     )
     return chmodSync(dirname(path), 0o755)
   }
-  // Root writes to everything, so somebody else tries.
+  // Root can write to every file, so a program of another user tries.
   const { lines, ended } = startProgram(new URL("open-as-nobody.ts", import.meta.url), [path])
   assert.equal(await ended, 0)
   assert.deepEqual(lines, ["BELFRY_STORE_READ_ONLY"])
 })
 
-test("without room a write is refused whole, and goes on when there is some", async () => {
+test("a write without disk space changes nothing, and succeeds when there is space again", async () => {
   const path = aPath()
   const { store, database } = await aStoreAndItsDatabase(path)
   const schedule = await created(store, aSchedule({ id: "nightly" }))
-  // SQLite's own limit, which is each connection's: a full disk that a test can have anywhere.
+  // SQLite's limit for one connection: it works like a full disk, on every machine.
   database.exec("pragma max_page_count = 100")
   const big = () => aRun({ payload: "x".repeat(20_000) })
 
@@ -106,7 +106,7 @@ test("without room a write is refused whole, and goes on when there is some", as
   assert.equal(await integrityOf(path), "ok")
 })
 
-test("a lock that another program keeps is waited for by a timer, and the event loop goes on", async () => {
+test("while another program holds the lock, a timer waits and the event loop goes on", async () => {
   const path = aPath()
   const clock = aVirtualClock()
   const store = await anOpenStore(path, { clock })
@@ -124,7 +124,7 @@ test("a lock that another program keeps is waited for by a timer, and the event 
   assert.equal(clock.timeline.nextAt, null)
 })
 
-test("a lock that is kept for longer than the deadline is a fault; reads go on meanwhile", async () => {
+test("a write throws if another program holds the lock for longer than the deadline; reads go on", async () => {
   const path = aPath()
   await anOpenStore(path)
   const store = aStore(path, { lockDeadlineMs: 200 })
@@ -138,7 +138,7 @@ test("a lock that is kept for longer than the deadline is a fault; reads go on m
   assert.equal((await store.enqueue([aRun()]))[0]?.outcome, "created")
 })
 
-test("a call that waits for a lock when the store is closed is a fault", async () => {
+test("a call that waits for a lock throws when the store is closed", async () => {
   const path = aPath()
   const clock = aVirtualClock()
   const store = await anOpenStore(path, { clock })
@@ -153,14 +153,14 @@ test("a call that waits for a lock when the store is closed is a fault", async (
   await waiting
 })
 
-test("a file that is deleted or replaced while in use is a fault, and the new one is left alone", async () => {
+test("a call throws after the file was deleted or replaced", async () => {
   const path = aPath()
   const clock = aVirtualClock()
   const store = await anOpenStore(path, { clock })
   await store.now()
   renameSync(path, `${path}.old`)
 
-  // It isn't looked at for every call, but once a second.
+  // The path is checked once a second, not at every call.
   await advance(clock, 1_000)
 
   await rejectsWith("BELFRY_STORE_UNFIT", store.now(), /was deleted or replaced/)

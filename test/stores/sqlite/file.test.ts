@@ -6,7 +6,7 @@ import { aClaim, aLogLine, aRun, aSchedule } from "../../../src/store/laws/facto
 import { countRuns, several } from "../../../src/store/laws/steps.ts"
 import { anOpenStore, aPath, aStore, aStoreAndItsDatabase, integrityOf } from "./scratch.ts"
 
-test("what was written is there after the store was closed and opened again", async () => {
+test("data is kept after the store was closed and opened again", async () => {
   const path = aPath()
   const first = await anOpenStore(path)
   await first.putSchedule(aSchedule({ id: "nightly", tags: ["a"] }), null)
@@ -21,7 +21,7 @@ test("what was written is there after the store was closed and opened again", as
   assert.equal((await second.readLogs({ runId: "waiting", after: null, limit: 5 })).length, 1)
 })
 
-test("the last to close leaves everything in the one file", async () => {
+test("after the last close all data is in the one file", async () => {
   const path = aPath()
   const [first, second] = [await anOpenStore(path), await anOpenStore(path)]
   await first.enqueue(several(100, () => aRun()))
@@ -52,7 +52,7 @@ test.each([
   ])
 })
 
-test("in memory everything works, and nothing is shared", async () => {
+test("stores in memory work, and share no data", async () => {
   const [first, second] = [sqlite(":memory:"), sqlite({ path: ":memory:" })]
 
   await first.enqueue([aRun()])
@@ -62,13 +62,13 @@ test("in memory everything works, and nothing is shared", async () => {
   await Promise.all([first.close(), second.close()])
 })
 
-test("a store that was never opened opens with its first call", async () => {
+test("a store opens with its first call", async () => {
   const store = aStore(aPath())
 
   assert.equal((await store.enqueue([aRun()]))[0]?.outcome, "created")
 })
 
-test("the log doesn't grow without end while somebody writes", async () => {
+test("the write-ahead log stays below 64 MB during many writes", async () => {
   const path = aPath()
   const store = await anOpenStore(path)
 

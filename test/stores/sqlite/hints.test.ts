@@ -6,13 +6,13 @@ import { aClaim, aHeartbeat, aRun, aSchedule, heldRun } from "../../../src/store
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { anOpenStore, aPath } from "./scratch.ts"
 
-/** How often the file is looked at, by the clock that the listener was given. */
+/** How often the file is checked, by the listener's clock. */
 const WATCH_MS = 100
 
 async function aListener(path: string) {
   const clock = aVirtualClock()
   const store = await anOpenStore(path, { clock })
-  return { store, look: () => advance(clock, WATCH_MS) }
+  return { store, check: () => advance(clock, WATCH_MS) }
 }
 
 async function heardBy(store: Store): Promise<readonly Hint[]> {
@@ -21,21 +21,21 @@ async function heardBy(store: Store): Promise<readonly Hint[]> {
   return heard
 }
 
-test("another process's writes are heard of within a moment, each by its kind", async () => {
+test("a listener gets a hint of the right kind for each write of another process, at the next check", async () => {
   const path = aPath()
-  const { store: listener, look } = await aListener(path)
+  const { store: listener, check } = await aListener(path)
   const writer = await anOpenStore(path)
   const heard = await heardBy(listener)
 
   await writer.putSchedule(aSchedule(), null)
-  await look()
+  await check()
   const afterSchedule = [...heard]
   await writer.enqueue([aRun()])
-  await look()
+  await check()
   const afterRun = [...heard]
   const { runs } = await writer.claim(aClaim())
   await writer.transition([cancel(runs[0]!, { reason: null, by: null })!])
-  await look()
+  await check()
 
   assert.deepEqual(
     [afterSchedule, afterRun, heard],
@@ -43,33 +43,33 @@ test("another process's writes are heard of within a moment, each by its kind", 
   )
 })
 
-test("one's own writes are heard of at once, and once", async () => {
+test("a listener gets a hint for its own store's write at once, and only once", async () => {
   const path = aPath()
-  const { store, look } = await aListener(path)
+  const { store, check } = await aListener(path)
   const other = await anOpenStore(path)
   const heard = await heardBy(store)
 
   await store.enqueue([aRun()])
   const atOnce = [...heard]
-  // Another's commit makes the listener look: what it wrote itself is no news to it.
+  // Another store's commit makes the listener check the file. It must not repeat the hint for its own write.
   await other.heartbeat(aHeartbeat())
-  await look()
-  await look()
+  await check()
+  await check()
 
   assert.deepEqual([atOnce, heard], [["runs"], ["runs"]])
 })
 
-test("heartbeats and claims are no news: processes don't keep one another awake", async () => {
+test("heartbeats and claims send no hints, so processes don't keep one another awake", async () => {
   const path = aPath()
-  const { store: listener, look } = await aListener(path)
+  const { store: listener, check } = await aListener(path)
   const worker = await anOpenStore(path)
   await worker.enqueue([aRun()])
   const heard = await heardBy(listener)
 
   const { runs } = await worker.claim(aClaim())
   await worker.heartbeat(aHeartbeat({ held: runs.map((run) => heldRun(run)) }))
-  await look()
-  await look()
+  await check()
+  await check()
 
   assert.deepEqual(heard, [])
 })

@@ -5,7 +5,7 @@ import { aSchedule } from "../../../src/store/laws/factories.ts"
 import { MIGRATIONS, migrate, schemaOf } from "../../../src/stores/sqlite/migrations.ts"
 import { aDatabase, anOpenStore, aPath, aStore } from "./scratch.ts"
 
-test("a fresh file is brought to the newest schema", async () => {
+test("a new file is migrated to the newest schema", async () => {
   const path = aPath()
 
   await anOpenStore(path)
@@ -29,7 +29,7 @@ test("opening a file again changes nothing in it", async () => {
   assert.deepEqual(await schemaTextOf(path), before)
 })
 
-test("a file of a newer Belfry is refused, and left as it is", async () => {
+test("a file of a newer Belfry is refused, and not changed", async () => {
   const path = aPath()
   await (await anOpenStore(path)).close()
   const database = await aDatabase(path)
@@ -45,7 +45,7 @@ test("a file of a newer Belfry is refused, and left as it is", async () => {
   assert.equal(schemaOf(await aDatabase(path)), 7)
 })
 
-test("ten that open a new file at once all find it ready", async () => {
+test("ten stores can open a new file at once", async () => {
   const path = aPath()
   const stores = Array.from({ length: 10 }, () => aStore(path))
 
@@ -54,7 +54,7 @@ test("ten that open a new file at once all find it ready", async () => {
   for (const store of stores) assert.ok((await store.now()) > 0)
 })
 
-test("each migration is applied once, in order, from wherever the file is", async () => {
+test("each migration is applied once, in order, starting after the file's schema", async () => {
   const database = await aDatabase(":memory:")
   const steps = [MIGRATIONS[0]!, "create table second (a integer)", "create table third (a integer)"]
 
@@ -65,7 +65,7 @@ test("each migration is applied once, in order, from wherever the file is", asyn
   assert.equal(schemaOf(database), 3)
 })
 
-test("a migration that fails leaves the file as it was", async () => {
+test("a migration that fails leaves the file unchanged", async () => {
   const path = aPath()
   await (await anOpenStore(path)).close()
   const database = await aDatabase(path)
@@ -77,7 +77,7 @@ test("a migration that fails leaves the file as it was", async () => {
   assert.equal(database.prepare("select 1 from sqlite_schema where name = 'half'").get(), undefined)
 })
 
-test("Belfry's tables live beside an application's own", async () => {
+test("Belfry's tables don't conflict with an application's own tables", async () => {
   const path = aPath()
   const database = await aDatabase(path)
   database.exec("create table runs (mine text); insert into runs values ('kept')")

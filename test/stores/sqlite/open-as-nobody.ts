@@ -5,8 +5,8 @@ import { loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"
 
 /**
- * Run by root: opens the file as a user without rights, writes to it and prints the error's code. Everything is loaded before, because the
- * sources may lie in a folder that only root can read.
+ * Run by root: opens the file as a user without rights, writes to it and prints the error's code. All code is loaded before,
+ * because the sources may be in a folder that only root can read.
  */
 const NOBODY = 65_534
 const driver = await loadDriver()
@@ -17,7 +17,7 @@ process.setuid?.(NOBODY)
 const options = { path: process.argv[2]!, durability: "normal", lockDeadlineMs: 5_000 } as const
 const store = createSqliteStore(options, systemClock, async () => driver)
 try {
-  // With the log of the last writer beside it, a file opens, and the first write fails.
+  // If the last writer's log still exists, opening succeeds, and the first write fails.
   await store.open()
   await store.heartbeat(aHeartbeat())
   console.log(JSON.stringify("written"))

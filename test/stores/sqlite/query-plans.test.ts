@@ -12,7 +12,7 @@ import {
 import { SELECT_EXISTS, SELECT_HOLDER } from "../../../src/stores/sqlite/statements/enqueuing.ts"
 import { countQueries, runsQueries } from "../../../src/stores/sqlite/statements/finding.ts"
 import { schedulesQuery } from "../../../src/stores/sqlite/statements/finding-schedules.ts"
-import { SELECT_STEPS } from "../../../src/stores/sqlite/statements/firing.ts"
+import { SELECT_PLANNED } from "../../../src/stores/sqlite/statements/firing.ts"
 import { SELECT_LINES } from "../../../src/stores/sqlite/statements/logs.ts"
 import { SELECT_OLD, UPDATE_WITHOUT_END } from "../../../src/stores/sqlite/statements/pruning.ts"
 import { SELECT_CHANGED } from "../../../src/stores/sqlite/statements/transition.ts"
@@ -31,7 +31,7 @@ beforeEach(async () => {
 const PAGE = { orderBy: "createdAt", after: { at: 1, id: "r" }, limit: 10 } as const
 const LIST = { orderBy: "id", after: { at: null, id: "s" }, limit: 10 } as const
 
-/** What the loops ask for all the time, and what pages show: by an index, and without sorting. */
+/** The queries of the loops and of lists. Each must use an index and sort nothing. */
 const QUERIES: readonly [string, string, RegExp][] = [
   ["due schedules", SELECT_DUE, /USING INDEX belfry_schedules_due \(next_run_at<\?\)/],
   [
@@ -46,10 +46,10 @@ const QUERIES: readonly [string, string, RegExp][] = [
     /INDEX belfry_runs_key \(concurrency_key=\? AND state=\?\)/,
   ],
   ["a schedule's last success", SELECT_LAST_SUCCESS, /COVERING INDEX belfry_runs_schedule_completed/],
-  ["where schedules stand", SELECT_STEPS, /sqlite_autoindex_belfry_schedules_1 \(id=\?\)/],
-  ["where runs stand", SELECT_CHANGED, /sqlite_autoindex_belfry_runs_1 \(id=\?\)/],
+  ["the versions of schedules", SELECT_PLANNED, /sqlite_autoindex_belfry_schedules_1 \(id=\?\)/],
+  ["the states of runs", SELECT_CHANGED, /sqlite_autoindex_belfry_runs_1 \(id=\?\)/],
   ["whether a run exists", SELECT_EXISTS, /sqlite_autoindex_belfry_runs_1 \(id=\?\)/],
-  ["who holds a live key", SELECT_HOLDER, /INDEX belfry_runs_live \(live_key=\?\)/],
+  ["the holder of a live key", SELECT_HOLDER, /INDEX belfry_runs_live \(live_key=\?\)/],
   ["the queues of tasks", SELECT_QUEUES, /COVERING INDEX belfry_runs_due \(task=\? AND priority=\?/],
   [
     "claimable runs",
@@ -121,7 +121,7 @@ describe("by an index:", () => {
       const plan = planOf(sql)
 
       assert.match(plan, expected)
-      assert.doesNotMatch(plan, /SCAN belfry_(?!runs_by)\w+(?! USING)$/m, "no table is read whole")
+      assert.doesNotMatch(plan, /SCAN belfry_(?!runs_by)\w+(?! USING)$/m, "no table is scanned")
     })
   }
 
@@ -136,7 +136,7 @@ describe("by an index:", () => {
     assert.match(planOf(sql), /INDEX belfry_runs_key \(concurrency_key=\?/)
   })
 
-  test("runs by id, which are few, are sorted after they were found", () => {
+  test("runs by id, which are then sorted", () => {
     assert.match(planOf(runsQuery({ ids: [] }, { ...PAGE, after: null }).sql), /belfry_runs_1 \(id=\?\)/)
   })
 })

@@ -11,7 +11,7 @@ proveScheduleHints(async () => {
   await listener.listen((hint) => void heard.push(hint))
   return {
     writer: await anOpenStore(path),
-    async hears() {
+    async receivedHints() {
       await advance(clock, 100)
       return heard.splice(0)
     },

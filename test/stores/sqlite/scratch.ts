@@ -20,7 +20,7 @@ export function until(condition: () => boolean | Promise<boolean>, what: string)
 const folders: string[] = []
 const closings: (() => unknown)[] = []
 
-/** The path of a file that isn't there yet, in a folder that goes with the test. */
+/** The path of a new file, in a folder that is deleted after the test. */
 export function aPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "belfry-sqlite-"))
   folders.push(folder)
@@ -32,7 +32,7 @@ export interface StoreOptions {
   readonly clock?: Waiting
 }
 
-/** As `sqlite(path)` makes it, but patient with others who hold the file's lock. It is closed when the test ends. */
+/** Like `sqlite(path)`, but with a long lock deadline. It is closed when the test ends. */
 export function aStore(path: string, options: StoreOptions = {}): Store {
   const { lockDeadlineMs = PATIENCE_MS, clock = systemClock } = options
   const store = createSqliteStore({ path, durability: "normal", lockDeadlineMs }, clock)
@@ -46,7 +46,7 @@ export async function anOpenStore(path = aPath(), options: StoreOptions = {}): P
   return store
 }
 
-/** With the store's own connection, to do to it what no operation does. */
+/** A store and its own connection, for statements that no operation of the store makes. */
 export async function aStoreAndItsDatabase(
   path: string,
   durability: "normal" | "full" = "normal",
@@ -65,7 +65,7 @@ export async function aStoreAndItsDatabase(
   return { store, database: opened! }
 }
 
-/** The file by SQL alone, as another program would have it. */
+/** A connection of its own to the file, as another program has. */
 export async function aDatabase(path: string): Promise<Database> {
   const database = (await loadDriver()).open(path)
   closings.push(() => {

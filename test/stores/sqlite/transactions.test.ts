@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, test } from "vitest"
 import * as z from "zod"
 import { aPath } from "./scratch.ts"
 
-/** The user's own writes and Belfry's, in one transaction: both are there, or neither. */
+/** A user's writes and Belfry's in one transaction: both are committed, or neither. */
 
-/** Node's own where there is one: the suite runs on every supported line. */
+/** Node's own SQLite if this version of Node has one. */
 const builtIn = process.getBuiltinModule?.("node:sqlite") as
   | { DatabaseSync: typeof BundledDatabase }
   | undefined
@@ -45,7 +45,7 @@ const orders = () =>
     .map((row: unknown) => (row as { id: string }).id)
 
 describe("enqueue and schedule changes inside the user's transaction", () => {
-  test("committed, the run is there and is performed at once", async () => {
+  test("after a commit, the run is stored and performed at once", async () => {
     behave = async () => undefined
     await scheduler.start()
     database.exec("begin immediate")
@@ -53,7 +53,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     const { runId } = await scheduler
       .within(database)
       .enqueue(charge, { payload: { order: "o1" }, key: "o1" })
-    assert.equal(await scheduler.runs.get(runId), null, "nobody sees it before the commit")
+    assert.equal(await scheduler.runs.get(runId), null, "the run isn't visible before the commit")
     database.exec("commit")
 
     const run = await scheduler.runs.wait(runId, { timeout: "2m" })
@@ -61,7 +61,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     assert.deepEqual(orders(), ["o1"])
   })
 
-  test("rolled back, there is neither", async () => {
+  test("after a rollback, neither the user's row nor the run and the schedule are stored", async () => {
     database.exec("begin immediate")
     database.exec("insert into orders values ('o1')")
     const within = scheduler.within(database)
@@ -74,7 +74,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     assert.deepEqual(orders(), [])
   })
 
-  test("what is refused leaves nothing of itself, and the transaction goes on", async () => {
+  test("a refused call changes nothing, and the transaction goes on", async () => {
     database.exec("begin immediate")
     const within = scheduler.within(database)
     await within.schedules.create("nightly", { task: "charge", cron: "0 3 * * *" })
@@ -109,7 +109,7 @@ describe("complete", () => {
     assert.deepEqual(orders(), ["o1"])
   })
 
-  test("rolled back, the attempt fails and the next one does it once", async () => {
+  test("after a rollback the attempt fails, and the next attempt does the work once", async () => {
     let attempt = 0
     behave = async (complete) => {
       attempt += 1
@@ -130,14 +130,14 @@ describe("complete", () => {
   })
 })
 
-describe("what isn't a transaction on the store's file is refused", () => {
+describe("within() refuses everything except a transaction on the store's file", () => {
   const enqueue = (transaction: unknown) =>
     Promise.resolve().then(() => scheduler.within(transaction).enqueue(charge, { payload: 1 }))
 
   test.each([[null], [{}], [{ prepare: () => ({}) }], ["begin"]])("%j", async (transaction) => {
     await assert.rejects(enqueue(transaction), {
       code: "BELFRY_STORE_UNFIT",
-      message: /^That is no connection/,
+      message: /^within\(\) was not given a SQLite connection/,
     })
   })
 

@@ -1,4 +1,4 @@
-import { storyOf } from "../run-rows.ts"
+import { attemptsOf } from "../run-rows.ts"
 import { END_COLUMNS } from "./ends.ts"
 
 /** For `belfry.trigger`: the unfinished runs of a schedule give way to a new one. They end with its transaction. */
@@ -18,7 +18,7 @@ export const CANCEL_UNFINISHED = `
       by_name = session_user,
       outcome = case when r.state = 'running' then 'cancelled' end,
       ended_at = case when r.state = 'running' then belfry.this_instant() end,
-      attempts = ${storyOf("r")}
+      attempts = ${attemptsOf("r")}
     from (
       -- In one order, as everyone takes runs: so that nobody waits for one who waits for them.
       select u.id

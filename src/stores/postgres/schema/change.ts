@@ -1,7 +1,7 @@
 import { listTypes, rowsOfLists } from "../lists.ts"
 import { CLOCK } from "../rows.ts"
 import { RUN_CHANGE } from "../run-lists.ts"
-import { storyOf } from "../run-rows.ts"
+import { attemptsOf } from "../run-rows.ts"
 import { ADD_ENDS, END_COLUMNS } from "./ends.ts"
 import { engineFunction } from "./engine-function.ts"
 
@@ -45,7 +45,7 @@ export const CHANGE = engineFunction({
       slot = case when c.state = 'running' then r.slot end,
       outcome = c.outcome,
       ended_at = case when c.outcome is not null then clock.now end,
-      attempts = ${storyOf("r")}
+      attempts = ${attemptsOf("r")}
     from clock,
       (${rowsOfLists(RUN_CHANGE, 1)}) as c
     where r.id = c.id

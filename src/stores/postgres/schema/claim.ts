@@ -1,5 +1,5 @@
 import { ms } from "../rows.ts"
-import { CLAIMED_TYPES, claimedColumns, storyOf } from "../run-rows.ts"
+import { attemptsOf, CLAIMED_TYPES, claimedColumns } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /** More than any run has attempts: one more is still an integer, and the table allows no more. */
@@ -54,7 +54,7 @@ export const CLAIM = engineFunction({
           case when r.confirmed_attempt = r.attempt then 'lost' else 'unconfirmed' end,
           null
         )
-        else ${storyOf("r")}
+        else ${attemptsOf("r")}
       end,
       outcome = null,
       slot = due.slot

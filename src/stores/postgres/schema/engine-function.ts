@@ -13,7 +13,7 @@ export type EngineFunctionName = "due" | "fire" | "add" | "claim" | "extend" | "
  * second), and that a table which was empty when a plan was made doesn't stay so.
  *
  * No wait for a lock is longer than `lock_timeout`. It is the server that must give up: it would go on waiting for a client
- * that has gone. A patient function waits for a little less than its caller, so the caller hears what was in the way. Belfry
+ * that has gone. A patient function waits for a little less than its caller, so the caller receivedHints what was in the way. Belfry
  * itself holds a row for milliseconds. Whoever holds one for longer is somebody else, in a transaction that may stay open for
  * an hour: a function that isn't patient then gives up soon, and is called again without that row.
  *

@@ -4,7 +4,7 @@ import { endUnreadable } from "../../../core/unreadable.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../kit/isolation.ts"
 import type { Runner } from "../database.ts"
-import { isTaken } from "../faults.ts"
+import { isUniqueViolation } from "../faults.ts"
 import { jsonOf, type Row } from "../rows.ts"
 import { keyOf, runOf } from "../run-rows.ts"
 import { named } from "../schema/engine-function.ts"
@@ -37,7 +37,7 @@ export async function claimRuns(
     try {
       rows = await runner.rows(CLAIM, values)
     } catch (error) {
-      if (!isTaken((error as Error).cause) || ++tries >= TRIES) throw error
+      if (!isUniqueViolation((error as Error).cause) || ++tries >= TRIES) throw error
       continue
     }
     const [first, ...given] = rows as [Row, ...Row[]]

@@ -6,7 +6,7 @@ import { endOfPrefix } from "../../kit/id-prefix.ts"
 import { lowerCase } from "../../kit/schedule-pages.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom, NOW } from "../rows.ts"
-import { countsOf, scheduleColumns, scheduleOf, tallyColumn } from "../schedule-rows.ts"
+import { countsOf, countsOfAll, scheduleColumns, scheduleOf, tallyColumn } from "../schedule-rows.ts"
 
 export async function findSchedules(
   runner: Runner,
@@ -59,7 +59,7 @@ export function schedulesQuery(
   select ${scheduleColumns("s")}
   from (
     select s.*
-    from belfry.schedules as s${isByTally ? countsOf("s") : ""}
+    from belfry.schedules as s${isByTally ? countsOfAll("s") : ""}
     ${conditions.length === 0 ? "" : `where ${conditions.join("\n      and ")}`}
     order by ${DIRECTIONS[page.orderBy]}
     limit ${parameter(page.limit)}
@@ -80,7 +80,7 @@ export async function countSchedules(
   const rows = await runner.rows(
     `
   select ${STATE}, pg_catalog.count(*)
-  from belfry.schedules as s${countsOf("s")}
+  from belfry.schedules as s${countsOfAll("s")}
   ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
   group by 1`,
     values,

@@ -1,7 +1,7 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isHeldByOthers, isTaken } from "../faults.ts"
+import { isLockTimeout, isUniqueViolation } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import type { Row } from "../rows.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
@@ -34,26 +34,26 @@ export const NO_PLANS = Array.from({ length: FIRE_PARAMETERS }, () => null)
 
 export interface Fired {
   readonly answers: readonly FireAnswer[]
-  readonly news: readonly Hint[]
+  readonly hints: readonly Hint[]
 }
 
 export async function firePlans(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
-  if (plans.length === 0) return { answers: [], news: [] }
+  if (plans.length === 0) return { answers: [], hints: [] }
   // A schedule twice in one call: the second plan was decided on what the first has changed.
   const seen = new Set<string>()
   const isSecond = plans.map(({ scheduleId }) => seen.has(scheduleId) || !seen.add(scheduleId))
   const firsts = plans.filter((_, index) => !isSecond[index])
-  const { answers, news } = await fireDistinct(runner, firsts)
+  const { answers, hints } = await fireDistinct(runner, firsts)
   const given = [...answers]
-  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : given.shift()!)), news }
+  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : given.shift()!)), hints }
 }
 
 async function fireDistinct(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
   const doomed = plans.map(hasTwins)
   const possible = plans.filter((_, index) => !doomed[index])
-  const { answers, news } = await fireTogether(runner, possible)
+  const { answers, hints } = await fireTogether(runner, possible)
   const given = [...answers]
-  return { answers: doomed.map((is) => (is ? { outcome: "held" } : given.shift()!)), news }
+  return { answers: doomed.map((is) => (is ? { outcome: "held" } : given.shift()!)), hints }
 }
 
 /** Two new runs of one plan with the same live key: it can't happen whole. */
@@ -65,23 +65,23 @@ function hasTwins({ runs }: FirePlan): boolean {
 }
 
 async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
-  if (plans.length === 0) return { answers: [], news: [] }
+  if (plans.length === 0) return { answers: [], hints: [] }
   try {
     return firedOf(await sendPlans(runner, plans), plans)
   } catch (error) {
     const { cause } = error as Error
-    const isHeld = isHeldByOthers(cause)
-    if (!isTaken(cause) && !isHeld) throw error
+    const isHeld = isLockTimeout(cause)
+    if (!isUniqueViolation(cause) && !isHeld) throw error
     // A fire of nothing waits for no row. If that fails too, somebody has locked a whole table, and no plan can happen.
     if (isHeld) await runner.rows(FIRE, NO_PLANS)
     // A transaction that is still open has its live key: once that is committed or rolled back, it will be known whose it is.
-    if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], news: [] }
+    if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], hints: [] }
   }
   // One by one, each sees what the one before has done; alone, it looks again until nobody comes between.
   if (plans.length === 1) return fireTogether(runner, plans)
   const fired: Fired[] = []
   for (const plan of plans) fired.push(await fireTogether(runner, [plan]))
-  return { answers: fired.flatMap(({ answers }) => answers), news: fired.flatMap(({ news }) => news) }
+  return { answers: fired.flatMap(({ answers }) => answers), hints: fired.flatMap(({ hints }) => hints) }
 }
 
 function sendPlans(runner: Runner, plans: readonly FirePlan[]): Promise<readonly Row[]> {
@@ -112,13 +112,13 @@ function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
 }
 
 function firedOf(rows: readonly Row[], plans: readonly FirePlan[]): Fired {
-  const news = new Set<Hint>()
+  const hints = new Set<Hint>()
   const answers = rows.map(([, isGoing, isStanding, ids, isSooner], index): FireAnswer => {
     if (isGoing === "f") return { outcome: isStanding === "t" ? "held" : "stale" }
     const created = ids === null ? [] : (JSON.parse(ids!) as string[])
-    if (created.length > 0) news.add("runs")
-    if (isSooner === "t" || plans[index]!.entry !== undefined) news.add("schedules")
+    if (created.length > 0) hints.add("runs")
+    if (isSooner === "t" || plans[index]!.entry !== undefined) hints.add("schedules")
     return { outcome: "done", created }
   })
-  return { answers, news: [...news] }
+  return { answers, hints: [...hints] }
 }

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../../core/errors.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isHeldByOthers } from "../faults.ts"
+import { isLockTimeout } from "../faults.ts"
 import { CLOCK, instantOf, ms, type Row, spanFrom, textOrNull } from "../rows.ts"
 import { named } from "../schema/engine-function.ts"
 import { addBatch } from "./statistics.ts"
@@ -45,13 +45,13 @@ const SELECT_MISSING = `
     and r.state in ('cancelled', 'running')`
 
 export async function beat(runner: Runner, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
-  // A goodbye takes the worker's record, which remembers the batches.
+  // The last heartbeat deletes the worker's record, which remembers the batches.
   const wasIn = heartbeat.isLeaving && (await keepBatch(runner, heartbeat))
   let rows: Awaited<ReturnType<Runner["rows"]>>
   try {
     rows = await extend(runner, heartbeat, patienceMs(heartbeat))
   } catch (error) {
-    if (!isHeldByOthers((error as Error).cause)) throw error
+    if (!isLockTimeout((error as Error).cause)) throw error
     // One run that a transaction keeps, such as the one that is to complete it, must not cost the worker all the others.
     rows = await extend(runner, heartbeat, 0)
   }

@@ -1,7 +1,7 @@
 import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isHeldByOthers, isTaken } from "../faults.ts"
+import { isLockTimeout, isUniqueViolation } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { jsonOf, type Row, type Text } from "../rows.ts"
 import { RUN_CHANGE } from "../run-lists.ts"
@@ -23,7 +23,7 @@ const SELECT_STATES = `
 
 export interface Changed {
   readonly answers: readonly TransitionAnswer[]
-  readonly news: readonly Hint[]
+  readonly hints: readonly Hint[]
 }
 
 /** All in one statement; those that take a run out of its end again alone, since their live key may be held by another. */
@@ -33,10 +33,10 @@ export async function changeRuns(
   isWithin: boolean,
 ): Promise<Changed> {
   const answers: TransitionAnswer[] = []
-  const news = new Set<Hint>()
+  const hints = new Set<Hint>()
   for (const group of groupsOf(changes))
-    answers.push(...(await changeGroup(runner, group, { news, isWithin })))
-  return { answers, news: [...news] }
+    answers.push(...(await changeGroup(runner, group, { hints, isWithin })))
+  return { answers, hints: [...hints] }
 }
 
 /** In the order given: a group has a run once only, and one that is revived alone. */
@@ -61,7 +61,7 @@ function isRevival(change: RunChange): boolean {
 }
 
 interface About {
-  readonly news: Set<Hint>
+  readonly hints: Set<Hint>
   readonly isWithin: boolean
 }
 
@@ -79,8 +79,8 @@ async function changeGroup(
     row = (await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, about.isWithin]))[0]!
   } catch (error) {
     const { cause } = error as Error
-    if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
-    if (changes.length === 1 || !isHeldByOthers(cause)) throw error
+    if (changes.length === 1 && isUniqueViolation(cause)) return [{ outcome: "held" }]
+    if (changes.length === 1 || !isLockTimeout(cause)) throw error
     // A change of nothing waits for no row. If that fails too, somebody has locked the whole table.
     await runner.rows(CHANGE_RUNS, NO_CHANGES)
     return changeAlone(runner, changes, about)
@@ -89,12 +89,12 @@ async function changeGroup(
   const done = changed === null ? null : new Set(jsonOf<readonly string[]>(changed))
   const isDone = ({ runId }: RunChange) => done === null || done.has(runId)
   // One whose end lets another with its concurrency key begin; or a run that waits again.
-  const { news } = about
-  if (isAwaited === "t") news.add("runs")
+  const { hints } = about
+  if (isAwaited === "t") hints.add("runs")
   for (const change of changes) {
-    if (change.state === "pending" && isDone(change)) news.add("runs")
-    if (change.state === "cancelled" && isDone(change)) news.add("cancelled")
-    if (isFinished(change.state) && isDone(change)) news.add("ended")
+    if (change.state === "pending" && isDone(change)) hints.add("runs")
+    if (change.state === "cancelled" && isDone(change)) hints.add("cancelled")
+    if (isFinished(change.state) && isDone(change)) hints.add("ended")
   }
   const found = await statesOf(
     runner,
@@ -107,7 +107,7 @@ async function changeGroup(
 
 const DONE = { outcome: "done" } as const
 
-/** A transaction keeps one of them: the others are stored, and the caller, who hears of it, sends all of them again. */
+/** A transaction keeps one of them: the others are stored, and the caller, who receivedHints of it, sends all of them again. */
 async function changeAlone(
   runner: Runner,
   changes: readonly RunChange[],
@@ -119,7 +119,7 @@ async function changeAlone(
     try {
       answers.push(...(await changeGroup(runner, [change], about)))
     } catch (error) {
-      if (!isHeldByOthers((error as Error).cause)) throw error
+      if (!isLockTimeout((error as Error).cause)) throw error
       faults.push(error)
     }
   }

@@ -1,4 +1,4 @@
-/** How many runs there are in each state: of all, of a task and of a schedule; and how many are running with a key. */
+/** Counts runs by state: in total, for each task and for each schedule. Also counts the running runs of each key. */
 export const COUNTING = `
 local COUNTS, RUNNING = prefix .. ':counts', prefix .. ':running'
 local by_task, by_schedule, running = {}, {}, {}
@@ -21,8 +21,8 @@ local function count_running(key, change)
   running[key] = (running[key] or 0) + change
 end
 
--- How many with this key are running, by the runs themselves as they are written now. Those that hold the key of their schedule
--- alone are found by it. It looks at all unfinished runs of the key, so it is done only where the count can't be read.
+-- Counts the running runs of a key from the runs themselves, as stored now. Single runs are found by the live key. Reads all
+-- unfinished runs of the key, so it is used only if the stored count is not a count.
 local function recount_running(key)
   local count = 0
   for _, id in ipairs(redis.pcall('ZRANGE', prefix .. ':unfinished:' .. key, 0, -1)) do
@@ -36,7 +36,7 @@ local function recount_running(key)
 end
 
 local function write_counts()
-  -- What all tasks have in common is the count of all runs.
+  -- The sum over all tasks is the count of all runs.
   local changes = by_schedule
   for state, tasks in pairs(by_task) do
     local all = 0

@@ -1,10 +1,10 @@
 import { UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
 
-/** What plans need to know of the unfinished runs of schedules. Needs `RUNS` before it. */
+/** Reads what a plan needs to know of the unfinished runs of schedules. Needs `RUNS` before it. */
 export const FACTS = `
 local FACTS_MAX = ${UNFINISHED_FACTS_MAX}
 
--- A run that holds its schedule's key alone is in no set: it takes its place by when it was created.
+-- A single run is in no set, so it is inserted by its creation time.
 local function insert_single(ids, scores, id)
   local run = read_run(id)
   if not run or not run.is_single then
@@ -41,7 +41,7 @@ local function facts_of(ids)
   return facts
 end
 
--- Most schedules have no unfinished run: whether any has one is asked about all of them at once.
+-- Most schedules have no unfinished run, so one command checks all of them.
 local function facts_by_schedule(schedules)
   local keys, sets, facts = {}, {}, {}
   for index, schedule in ipairs(schedules) do
@@ -49,10 +49,10 @@ local function facts_by_schedule(schedules)
     sets[index] = UNFINISHED .. keys[index]
   end
   local holders = call('HMGET', LIVE, unpack(keys))
-  local some_in_sets = call('EXISTS', unpack(sets)) > 0
+  local any_in_sets = call('EXISTS', unpack(sets)) > 0
   for index, set in ipairs(sets) do
-    local has_some = some_in_sets or holders[index]
-    facts[index] = has_some and facts_of(oldest_unfinished(set, holders[index])) or {}
+    local has_unfinished = any_in_sets or holders[index]
+    facts[index] = has_unfinished and facts_of(oldest_unfinished(set, holders[index])) or {}
   end
   return facts
 end

@@ -1,15 +1,14 @@
-import { DATE_MAX } from "../../../core/sound.ts"
+import { DATE_MAX } from "../../../core/valid-records.ts"
 
 /**
- * Instants as people read them, and back: an instant that is a value by itself is RFC 3339 text in every hash. As a score, and
- * within JSON, it is milliseconds since 1970. Lua's own dates know neither. Many runs of one script share their instants, so each
- * is worked out once.
+ * Converts instants to text and back. In hashes an instant is RFC 3339 text, for people. As a score, and within JSON, it is
+ * milliseconds since 1970. Lua has no function for either. Many runs of one script share instants, so results are cached.
  */
 export const INSTANTS = `
 local texts, instants = {}, {}
 local DATE_MAX = ${DATE_MAX}
 
--- Days since 1970 as a date, by counting years from March: the leap day is then their last.
+-- Converts days since 1970 to a date. Years are counted from March, so that the leap day is the last day of a year.
 local function text_at(ms)
   local days = math.floor(ms / 86400000)
   local rest = ms - days * 86400000
@@ -23,13 +22,13 @@ local function text_at(ms)
   local date = day - math.floor((153 * month + 2) / 5) + 1
   month = month < 10 and month + 3 or month - 9
   year = year + era * 400 + (month <= 2 and 1 or 0)
-  -- Outside of the years 0 to 9999, as JavaScript writes them.
+  -- Years outside 0 to 9999 have a sign and six digits, as JavaScript writes them.
   local form = (year < 0 or year > 9999) and '%+07d' or '%04d'
   return string.format(form .. '-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, date,
     math.floor(rest / 3600000), math.floor(rest / 60000) % 60, math.floor(rest / 1000) % 60, rest % 1000)
 end
 
--- Beyond any date, a score was written past our door: then it is told as it is.
+-- A score beyond any date was written by another program. It is returned as it is.
 local function rfc_3339(ms)
   local text = texts[ms]
   if not text then
@@ -58,7 +57,7 @@ local function ms_in(text)
   return string.format('%.0f', seconds * 1000 + ms)
 end
 
--- As a command takes it; nothing if the text was written past our door, and is no instant.
+-- Milliseconds as text for a command. Nil if the text is not an instant, because another program wrote it.
 local function ms_of(text)
   if not text then
     return nil

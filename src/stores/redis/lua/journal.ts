@@ -1,9 +1,9 @@
-/** How many arguments an entry has: its id or nothing, the list of what it is about, and its text. */
+/** An entry has three arguments: its id or '', the list of its subject, and its text. */
 export const ENTRY_ARGS = 3
 
 /**
- * Entries of the journal: all by their instant, and those of one thing. The text says all but the instant, which is the score.
- * Needs `KEYS` before it.
+ * Adds entries to the journal: to the list of all entries and to the list of the subject. The score is the instant; the text has
+ * all other fields. Needs `KEYS` before it.
  */
 export const JOURNAL = `
 local JOURNAL, ENTRIES, LISTS = prefix .. ':journal', prefix .. ':journal-entries', prefix .. ':journal-lists'

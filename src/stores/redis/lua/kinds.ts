@@ -1,11 +1,12 @@
 /**
- * Reads runs from the arguments, as `kinds.ts` sends them. A kind is how many arguments are fields in common, how many are names
- * of own ones, its head, and these. A run is the number of its kind, its id, a time if it is of a timed kind, and its own values.
+ * Reads runs from the arguments that `kinds.ts` sends. A kind is the number of arguments for shared fields, the number of names
+ * of own fields, the head, the shared fields and the names. A run is the number of its kind, its id, a time if the kind is
+ * timed, and its own values.
  */
 export const KINDS = `
 local kinds = {}
 
--- 'begin' makes a record from a kind's head, with the fields that each of its runs gets. Answers where the runs begin.
+-- 'begin' makes the kind's record from its head, with the fields that each of its runs gets. Returns where the runs begin.
 local function read_kinds(at, head_size, begin)
   local next_at = at + 1
   for number = 1, tonumber(ARGV[at]) do
@@ -43,7 +44,7 @@ local function own_value(kind, at, name)
   return place and ARGV[at + place]
 end
 
--- Names and values, as a command takes them; until the next run of the kind is asked for.
+-- Names and values for a command. The table is reused by the next call for the same kind.
 local function fields_of(kind, at)
   local fields, length, first = kind.fields, kind.length, at + kind.first - 1
   for index = 1, kind.own do

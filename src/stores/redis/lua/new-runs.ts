@@ -1,20 +1,20 @@
 import { KINDS } from "./kinds.ts"
 
 /**
- * Adds new runs. The head of their kind is the state, the task, the priority, a delay or '', whether they hold their schedule's key
- * alone, whether an instant to wait for follows their ids, and who triggered them. Only what is there is sent, and goes into the hash as it is.
- * Needs `RUNS` before it.
+ * Adds new runs. The head of a kind is the state, the task, the priority, the delay or '', whether the runs are single, whether a
+ * `notBefore` follows their ids, and what triggered them. Only fields with values are sent; they are written to the hash as they
+ * are. Needs `RUNS` before it.
  */
 export const NEW_RUNS = `${KINDS}
 local now = now_ms()
-local now_text, now_read = whole(now), rfc_3339(now)
+local now_text, now_iso = whole(now), rfc_3339(now)
 
--- A kind is also the record of the run that is being added.
+-- The table of a kind also serves as the record of the run that is being added.
 local function read_new_kind(at)
   local state, task, triggered_by = ARGV[at], ARGV[at + 1], ARGV[at + 6]
-  local fields = { 'state', state, 'created_at', now_read, 'task', task, 'triggered_by', triggered_by }
+  local fields = { 'state', state, 'created_at', now_iso, 'task', task, 'triggered_by', triggered_by }
   if state ~= 'pending' then
-    fields[9], fields[10] = 'completed_at', now_read
+    fields[9], fields[10] = 'completed_at', now_iso
   end
   return {
     state = state, task = task, priority = ARGV[at + 2], delay = ARGV[at + 3], is_single = ARGV[at + 4] == '1',
@@ -35,27 +35,27 @@ local function live_key_of(kind, at)
   return own_value(kind, at, 'live_key')
 end
 
--- Asks about all of them at once: to ask for each takes twice as long. Of the live keys who holds them, of the ids whether
--- any is stored, which is rare.
-local function ask_about(places)
-  local keys, lives = {}, {}
+-- Reads the holders of all live keys, and whether any id is stored already, which is rare. One command for all runs: a command
+-- for each takes twice as long.
+local function prefetch(places)
+  local keys, wanted_keys = {}, {}
   for index, at in ipairs(places) do
     local kind = kinds[ARGV[at]]
     keys[index] = RUNS .. ARGV[at + 1]
     local live_key = kind.state == 'pending' and live_key_of(kind, at)
     if live_key then
       live_keys[at] = live_key
-      lives[#lives + 1] = live_key
+      wanted_keys[#wanted_keys + 1] = live_key
     end
   end
   for from = 1, #keys, CHUNK do
     local found = call('EXISTS', unpack(keys, from, math.min(from + CHUNK - 1, #keys)))
     some_are_stored = some_are_stored or found > 0
   end
-  for from = 1, #lives, CHUNK do
-    local last = math.min(from + CHUNK - 1, #lives)
-    for index, holder in ipairs(call('HMGET', LIVE, unpack(lives, from, last))) do
-      asked[lives[from + index - 1]] = holder
+  for from = 1, #wanted_keys, CHUNK do
+    local last = math.min(from + CHUNK - 1, #wanted_keys)
+    for index, holder in ipairs(call('HMGET', LIVE, unpack(wanted_keys, from, last))) do
+      prefetched[wanted_keys[from + index - 1]] = holder
     end
   end
 end
@@ -75,7 +75,7 @@ local function due_at(delay, not_before)
   return delay == '0' and now_text or whole(at)
 end
 
--- The kind, as the record of the run at that place.
+-- Fills the kind's table with the run at that argument.
 local function new_run(at)
   local kind = kinds[ARGV[at]]
   kind.schedule_id, kind.scheduled_for = own_value(kind, at, 'schedule_id'), ms_of(own_value(kind, at, 'scheduled_for'))
@@ -95,8 +95,8 @@ local function add_run(at)
   end
 end
 
--- What the hash of a schedule tells of its runs.
+-- The fields about runs in the hash of a schedule.
 local function fields_of_count(count, last_id)
-  return { 'run_count', whole(count), 'last_run_id', last_id, 'last_run', now_read }
+  return { 'run_count', whole(count), 'last_run_id', last_id, 'last_run', now_iso }
 end
 `

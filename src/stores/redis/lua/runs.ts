@@ -6,24 +6,24 @@ import { KEYS } from "./keys.ts"
 import { SETS } from "./sets.ts"
 
 /**
- * These keep in step with a run's state everything it is found by: its queue, the runs that hold its keys, the history and
- * the counts. What they know of a run is a record of the fields that `read_run` names; its instants are the scores it is found by.
+ * Keeps all indexes of a run in step with its state: its queue, the holders of its keys, the history and the counts. A run is
+ * passed as the table that `read_run` returns; its instants are scores in milliseconds.
  */
 export const RUNS = `${KEYS}${INSTANTS}${SETS}${COUNTING}
--- To put a name together takes Lua longer than most commands take: what is the same for many runs is made once.
+-- Concatenating a name takes Lua longer than most commands, so names that many runs share are made once.
 local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
 local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
 local CREATED, SCHEDULED, COMPLETED = prefix .. ':history:created', prefix .. ':history:scheduled', prefix .. ':history:completed'
 local CREATED_OF, SCHEDULED_OF, COMPLETED_OF = CREATED .. ':', SCHEDULED .. ':', COMPLETED .. ':'
--- All runs by id; those of a task, those that are a part of another, those that are running, and those by hand, by their creation.
+-- All runs by id. By creation time: the runs of a task, the children of a run, the running runs, and runs by rare triggers.
 local RUN_IDS, OF_TASK, CHILDREN, ALL_RUNNING = prefix .. ':run-ids', prefix .. ':history:task:', prefix .. ':children:', prefix .. ':running-runs'
 local TRIGGERED_BY = prefix .. ':history:triggered-by:'
 
 local OWN_KEY = '${concurrencyKeyOf("")}'
 
--- As much of a stored run as it is found and fenced by; nothing if there is none. Most runs of schedules are single: they hold
--- the key of their schedule, and nobody else with it. While such a run is unfinished, that key is all that its schedule finds it
--- by; what is kept for each schedule is written once, when the run ends. Most others have no more than the first fields.
+-- The fields of a stored run that its indexes and its fencing need; nil if there is no such run. Most runs of schedules are
+-- single: their live key and their concurrency key are the schedule's own key. An unfinished single run is found only by that
+-- key; the indexes of its schedule are written once, when the run ends. Most other runs have only the first fields.
 local function read_run(id)
   local key = RUNS .. id
   local first = fields_in(key, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id', 'further')
@@ -44,7 +44,7 @@ local function read_run(id)
   return run
 end
 
--- The unfinished run that holds this key alone, if there is one.
+-- The unfinished single run that holds this key, if there is one.
 local function single_of(live_key)
   local id = call('HGET', LIVE, live_key)
   local run = id and read_run(id)
@@ -71,31 +71,31 @@ local function queue_of(task, priority)
   return queue
 end
 
-local listed = {}
+local registered = {}
 
--- The queue is then among those that a claim looks at; said once for each.
+-- Also adds the queue to the queues that a claim reads, once for each queue.
 local function put_in_queue(id, task, priority, at)
   local queue = queue_of(task, priority)
   put(queue, id, at)
-  if not listed[queue] then
-    listed[queue] = true
+  if not registered[queue] then
+    registered[queue] = true
     call('ZADD', prefix .. ':priorities:' .. task, priority, priority)
   end
 end
 
--- Runs that wait for their key wait apart, those of each limit by themselves: who may go on when a run ends are then the
--- first of each.
+-- Runs that wait for their concurrency key are kept in sets of their own, one for each limit. When a run ends, the first runs of
+-- each set may continue.
 local function waiting_key(limit, priority, task, key)
   return prefix .. ':waiting:' .. limit .. ':' .. priority .. ':' .. #task .. ':' .. task .. ':' .. key
 end
 
--- Who holds a live key, as far as this script has asked, and as far as it has changed it.
-local asked, holders = {}, {}
+-- The holders of live keys: as read in advance, and as changed by this script.
+local prefetched, holders = {}, {}
 
 local function holder_of(live_key)
   local holder = holders[live_key]
   if holder == nil then
-    holder = asked[live_key]
+    holder = prefetched[live_key]
   end
   if holder == nil then
     holder = call('HGET', LIVE, live_key)
@@ -178,7 +178,7 @@ local function leave_finished(id, run)
   end
 end
 
--- Among the runs of its schedule; one that is single comes there when it ends.
+-- Whether the run is in its schedule's indexes. A single run is added to them when it ends.
 local function is_in_schedule(run)
   return run.schedule_id and not (run.is_single and is_unfinished[run.state])
 end
@@ -204,10 +204,10 @@ local function count_run(run, change)
   end
 end
 
--- Most runs are triggered by schedules and programs. Of those that aren't there is a list for each way.
+-- Most runs are triggered by schedules and programs. Each of the other triggers has its own list.
 local is_rare = { ${RARELY_TRIGGERED_BY.map((way) => `${way} = true`).join(", ")} }
 
--- Lists that a run is in for as long as it is stored.
+-- The lists that contain a run for as long as it is stored.
 local function list_run(id, run)
   put(CREATED, id, run.created_at)
   put(RUN_IDS, id, 0)
@@ -239,7 +239,7 @@ local function unlist_run(id, run)
   end
 end
 
--- 'at' is when it is due, or when it ended.
+-- 'at' is when the run is due, or when it ended.
 local function enter(id, run, at)
   count_run(run, 1)
   if is_unfinished[run.state] then
@@ -258,7 +258,7 @@ local function leave(id, run)
   end
 end
 
--- At the end of every script that lets runs enter or leave.
+-- Must be called at the end of every script that calls 'enter' or 'leave'.
 local function write_places()
   write_sets()
   write_holders()

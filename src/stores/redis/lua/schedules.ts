@@ -1,6 +1,6 @@
 import { UNREADABLE_VERSION } from "../../../core/unreadable.ts"
 
-/** What a schedule is listed by. Needs `KEYS` before it. */
+/** The lists of schedules. Needs `KEYS` before it. */
 export const SCHEDULES = `
 local SCHEDULES = prefix .. ':schedules:'
 
@@ -8,8 +8,8 @@ local function schedule_key(id)
   return SCHEDULES .. id
 end
 
--- The version that a change is compared with; '' if there is no schedule. One that is no version, or is missing, counts as
--- ${UNREADABLE_VERSION}, which is how it is read: so the schedule can still be planned, replaced and deleted.
+-- The version that a change is compared with; '' if there is no schedule. A missing or invalid version counts as
+-- ${UNREADABLE_VERSION}, as it does when the schedule is read. So the schedule can still be planned, replaced and deleted.
 local function version_of(key, stored)
   if stored and #stored < 16 and string.find(stored, '^[1-9]%d*$') then
     return stored
@@ -17,7 +17,7 @@ local function version_of(key, stored)
   return (stored or call('EXISTS', key) == 1) and '${UNREADABLE_VERSION}' or ''
 end
 
--- The lists that a schedule with these is in: all have a score of nought, so they are in the order of ids.
+-- The lists that contain the schedule. All scores are 0, so a list is ordered by id.
 local function lists_of(task, owner, tags)
   local lists = { prefix .. ':schedule-ids', prefix .. ':schedule-ids:task:' .. task }
   if owner then

@@ -1,9 +1,9 @@
 /**
- * What many runs of one script change alike is gathered, and written at the end by one command for each key: a command for each
- * run takes three times as long. Sets that only a few runs share are written at once, where the runs are.
+ * Collects changes to sets that many runs of a script share, and writes them at the end, with one command for each key. A command
+ * for each run takes three times as long. Sets that few runs share are written directly.
  */
 export const SETS = `
--- Below what Lua can unpack at once.
+-- Below the number of values that Lua's unpack can return.
 local CHUNK = 4000
 
 local function write_chunks(command, key, list)
@@ -13,38 +13,39 @@ local function write_chunks(command, key, list)
   end
 end
 
-local putting, taking, moved = {}, {}, {}
+local additions, removals, moved = {}, {}, {}
 
 local function put(set, member, score)
-  local list = putting[set]
+  local list = additions[set]
   if not list then
     list = {}
-    putting[set] = list
+    additions[set] = list
   end
   local length = #list
   list[length + 1], list[length + 2] = score, member
 end
 
 local function take(set, member)
-  local list = taking[set]
+  local list = removals[set]
   if not list then
     list = {}
-    taking[set] = list
+    removals[set] = list
   end
   list[#list + 1] = member
 end
 
 local function write_sets()
-  for set, members in pairs(taking) do
+  for set, members in pairs(removals) do
     write_chunks('ZREM', set, members)
   end
-  for set, members in pairs(putting) do
+  for set, members in pairs(additions) do
     write_chunks('ZADD', set, members)
   end
-  putting, taking, moved = {}, {}, {}
+  additions, removals, moved = {}, {}, {}
 end
 
--- Said before a member is moved. What is gathered is written first if it was moved before, so that the last word holds.
+-- Must be called before a member is moved. If it was moved before, the collected changes are written first: removals are written
+-- before additions, so the order of two moves would be lost.
 local function move(member)
   if moved[member] then
     write_sets()
@@ -78,8 +79,8 @@ local function write_sums(hash, fields, changes, recount)
   end
 end
 
--- Adds each change to its field; a field that comes to nought goes. A field that holds no count is counted again, or stays
--- as it is, so that nobody relies on it.
+-- Adds each change to its field, and deletes fields that become 0. A field that is not a count is counted again by 'recount', or
+-- is left invalid, so that readers do not use it.
 local function write_changes(hash, changes_by_field, recount)
   local fields, changes, length = {}, {}, 0
   for field, change in pairs(changes_by_field) do

@@ -1,6 +1,6 @@
 /**
- * A hash for each span and subject: by the beginning of a bucket, its counters as "name number name number". The hash says for how long
- * they are kept, and goes by itself when nothing was added for that long. Needs `KEYS` before it.
+ * Each span and subject has a hash. A field is the start of a bucket; its value is the counters as "name number name number". The
+ * field `kept` says how long buckets are kept; the hash expires if nothing is added for that long. Needs `KEYS` before it.
  */
 export const STATISTICS = `
 local function counters_in(text)
@@ -19,7 +19,7 @@ local function text_of_counters(counters)
   return table.concat(parts, ' ')
 end
 
--- Once for each new bucket.
+-- Called once for each new bucket.
 local function drop_old(key, before)
   for _, field in ipairs(call('HKEYS', key)) do
     local at = tonumber(field)
@@ -48,9 +48,9 @@ local function add_counters(span, kept, subject, at, added)
   call('PEXPIRE', key, whole(kept + 2 * span))
 end
 
--- Arguments, from a place on: the batch's number, and of each addition the span, how long it is kept, how long ago it was counted, the
--- subject and the counters. The worker's record remembers what was added; without one nothing is, or a goodbye that is sent twice
--- would add twice. Answers the newest batch that was added.
+-- Arguments from 'at' on: the batch's number, then for each addition the span, how long it is kept, how long ago it was counted,
+-- the subject and the counters. The worker's record stores the newest batch. Without a record nothing is added: otherwise a last
+-- heartbeat that is sent twice would add its batch twice. Returns the newest batch that was added.
 local function add_batch(worker_key, at, now)
   local batch = tonumber(fields_in(worker_key, 'batch')[1] or 0) or 0
   local number = tonumber(ARGV[at] or 0)

@@ -1,9 +1,9 @@
 import { SUMMARY_TEXT_MAX } from "../../../core/run-summary.ts"
 
-/** A character takes at most four bytes, so the first characters of a text are all in the first bytes. */
+/** A character takes at most four bytes in UTF-8, so this many bytes contain all characters of a summary's text. */
 const TEXT_MAX_BYTES = 4 * SUMMARY_TEXT_MAX
 
-/** The fields of a run's hash that a list shows or compares. */
+/** The fields of a run's hash that a list returns or filters by. */
 const SUMMARY_FIELDS = [
   ...["state", "task", "created_at", "triggered_by", "priority", "attempt", "failures", "lost", "worker_id"],
   ...[
@@ -19,12 +19,12 @@ const SUMMARY_FIELDS = [
   ...["concurrency_key", "concurrency_limit", "reason", "by", "progress", "more", "message", "error"],
 ]
 
-/** Reads as much of a run as a list shows. Needs `RUNS` and `WHOLE_RUNS` before it. */
+/** Reads the parts of a run that a list returns. Needs `RUNS` and `WHOLE_RUNS` before it. */
 export const SUMMARIES = `
 local SUMMARY = { ${SUMMARY_FIELDS.map((field) => `'${field}'`).join(", ")} }
 local IS_TEXT = { message = true, error = true }
 
--- The fields by their names, and as a list of names and values; nothing if there is no such run.
+-- Returns the fields as a table by name, and as a list of names and values. Nil if there is no such run.
 local function read_summary(id)
   local values = fields_in(RUNS .. id, unpack(SUMMARY))
   if not values[1] and not values[2] then
@@ -51,7 +51,7 @@ local function summary_of(id, run, list)
   return list
 end
 
--- What a list is to hold. A worker holds only what is running; what it held before is kept for the story.
+-- Whether the run matches the filter. Finished runs keep their worker_id for the history, but only running runs match a worker.
 local function matches(run, wanted)
   for field, text in pairs(wanted.fields) do
     if text and run[field] ~= text then
@@ -63,7 +63,7 @@ local function matches(run, wanted)
     and (not wanted.fields.worker_id or run.state == 'running')
 end
 
--- From the arguments, as wantedArgs sends them.
+-- Reads the filter that wantedArgs sends.
 local function read_wanted(at)
   return {
     fields = {

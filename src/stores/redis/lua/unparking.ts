@@ -1,20 +1,19 @@
 /**
- * Ends a script before it writes anything, where the keys that are waited for can't be kept: an error in its middle would leave runs
- * that are half changed.
+ * Aborts a script before its first write if the key `:parked` has the wrong type. An error later would leave runs half changed.
  */
 export const BEFORE_WRITING = `
 call('SCARD', prefix .. ':parked')
 `
 
 /**
- * When a run with a key ends or waits again, as many that wait for that key come back to their queues as it has room for. Needs
- * `RUNS` before it.
+ * When a run with a concurrency key ends or becomes pending again, returns parked runs of that key to their queues, up to the
+ * limit. Needs `RUNS` before it.
  */
 export const UNPARKING = `
-local news, touched = {}, {}
+local hints, touched = {}, {}
 local ROOM_MAX = 500
 
--- The first that wait. One that is finished or gone was put here past our door: it must not take the place of another.
+-- The first waiting runs. A finished or missing run was added by another program, and must not use up room.
 local function next_waiting(waiting, room)
   local found = {}
   while #found < room do
@@ -40,10 +39,10 @@ local function remove_place(key, place)
   end
 end
 
-local function unpark_of(key, place)
+local function unpark_place(key, place)
   local limit, priority, task = string.match(place, '^(%-?%d+):(%-?%d+):(.*)$')
   if not limit then
-    -- Written past our door: no run waits in such a place.
+    -- Another program wrote this member; no run waits there.
     return remove_place(key, place)
   end
   local running = count_in(call('HGET', RUNNING, key)) or recount_running(key)
@@ -54,14 +53,14 @@ local function unpark_of(key, place)
   local runs, is_all = next_waiting(waiting_key(limit, priority, task, key), room)
   for _, run in ipairs(runs) do
     put_in_queue(run.id, task, priority, run.at)
-    news.runs = true
+    hints.runs = true
   end
   if is_all then
     remove_place(key, place)
   end
 end
 
--- Nobody waits for most keys, so all are asked about at once.
+-- Most keys have no waiting runs, so one command checks all of them.
 local function unpark()
   if #touched == 0 then
     return
@@ -69,7 +68,7 @@ local function unpark()
   for index, is_parked in ipairs(call('SMISMEMBER', prefix .. ':parked', unpack(touched))) do
     if is_parked == 1 then
       for _, place in ipairs(call('SMEMBERS', prefix .. ':parked:' .. touched[index])) do
-        unpark_of(touched[index], place)
+        unpark_place(touched[index], place)
       end
     end
   end

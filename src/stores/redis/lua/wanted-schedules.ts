@@ -3,8 +3,9 @@ import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
 export const WANTED_ARGS = 7
 
 /**
- * Which schedules a list is to hold, and where in it. Needs `KEYS`, `INSTANTS` and `SCHEDULES` before it. Arguments, from a place on: how
- * the id begins, the owner, the task, the tag, the text, the states, and the order. Nothing is looked at that isn't asked for.
+ * Which schedules a list contains, and their order. Needs `KEYS`, `INSTANTS` and `SCHEDULES` before it. Arguments from `at` on:
+ * the prefix of the id, the owner, the task, the tag, the text, the states, and the order. Only fields that the filter needs
+ * are read.
  */
 export const WANTED_SCHEDULES = `
 local function read_wanted(at)
@@ -14,7 +15,7 @@ local function read_wanted(at)
   }
 end
 
--- What is no JSON object has nothing in it.
+-- Nil if the text is not a JSON object or list.
 local function decoded(text)
   local is_json, value = pcall(cjson.decode, text or '')
   return is_json and type(value) == 'table' and value or nil
@@ -24,13 +25,13 @@ local function is_set(value)
   return value ~= nil and value ~= cjson.null
 end
 
--- What somebody wrote by hand may be no JSON, and then the schedule is broken. To read a definition takes longer than all the rest: how
--- it begins and ends has to do.
+-- A definition written by hand may not be JSON; then the schedule is broken. Parsing it would take longer than all other work
+-- here, so only the first and the last character are checked.
 local function is_object(text)
   return text and string.byte(text, 1) == 123 and string.byte(text, -1) == 125
 end
 
--- As scheduleStateOf has it.
+-- Must agree with scheduleStateOf in core/schedule-state.ts.
 local overdue_before = now_ms() - ${OVERDUE_AFTER_MS}
 local function state_of(key)
   local fields = fields_in(key, 'progress', 'definition', 'enabled', 'failures_in_a_row', 'last_run')
@@ -62,7 +63,7 @@ local function has_text(id, key, text)
   if string.find(string.lower(id), text, 1, true) or string.find(string.lower(fields[1] or ''), text, 1, true) then
     return true
   end
-  -- A text that JSON writes as it is stands in the definition, too: most needn't be read.
+  -- A text without JSON escapes appears in the definition unchanged, so most definitions need not be parsed.
   if not string.find(text, '[%c"\\\\]') and not string.find(string.lower(fields[2] or ''), text, 1, true) then
     return false
   end
@@ -96,7 +97,7 @@ local function is_wanted(id, wanted)
     and (wanted.states == '' or string.find(wanted.states, ',' .. state_of(key) .. ',', 1, true))
 end
 
--- Its id and the instant that it is ordered by, as it is written, in one text: ids have no spaces. Nothing if there is no such schedule.
+-- The id, a space and the stored instant that the list is ordered by; ids have no spaces. Nil if there is no such schedule.
 local function place_of(id, order_by)
   local key = schedule_key(id)
   local at = redis.pcall('HGET', key, order_by == 'nextRunAt' and 'next_run' or 'last_run')

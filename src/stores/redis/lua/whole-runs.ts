@@ -1,8 +1,8 @@
 import { ATTEMPTS_KEPT } from "../../../core/run.ts"
 
-/** Reads whole runs, as callers see them. Needs `RUNS` before it. */
+/** Reads complete runs, as callers see them. Needs `RUNS` before it. */
 export const WHOLE_RUNS = `
--- All fields by their names, and as the list that Redis makes of them; nothing if there is no such run.
+-- Returns all fields as a table by name, and as the list that Redis returns. Nil if there is no such run.
 local function read_all(id)
   local list = redis.pcall('HGETALL', RUNS .. id)
   if list.err or #list == 0 then
@@ -19,7 +19,7 @@ local function read_all(id)
   return fields, list
 end
 
--- The list is looked at only where it can be: one attempt that runs still, or ended with its run, has none.
+-- The list is read only if it can exist: a single attempt that is running, or that ended with its run, is not in a list.
 local function earlier_attempts(id, run)
   local here = (run.state == 'running' or run.outcome) and 1 or 0
   local list = tonumber(number_or(run.attempt, 0)) > here and redis.pcall('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
@@ -45,7 +45,7 @@ local function add_field(list, field, value)
   end
 end
 
--- What isn't in the hash follows its fields.
+-- Appends the values that are not in the hash.
 local function whole_run(id, run, list)
   add_field(list, 'id', id)
   add_field(list, 'claimable_at', is_unfinished[run.state] and claimable_at(id, run))
@@ -54,16 +54,16 @@ local function whole_run(id, run, list)
 end
 `
 
-/** The story of attempts that are over while their run goes on. */
-export const STORIES = `
-local function tell_attempt(id, run, outcome, ended_at, error)
+/** Records an attempt that ended while its run continues. */
+export const ATTEMPT_LISTS = `
+local function add_attempt(id, run, outcome, ended_at, error)
   local started_at = ms_of(run.started_at) or ended_at
-  local story = cjson.encode({
+  local entry = cjson.encode({
     tonumber(run.attempt or 0), run.worker_id or '', tonumber(ms_of(run.due_at) or started_at), tonumber(started_at), ended_at, outcome,
     error or cjson.null,
   })
   local key = prefix .. ':attempts:' .. id
-  local length = redis.pcall('RPUSH', key, story)
+  local length = redis.pcall('RPUSH', key, entry)
   if type(length) == 'number' and length > ${ATTEMPTS_KEPT} then
     call('LTRIM', key, -${ATTEMPTS_KEPT}, -1)
   end

@@ -4,8 +4,9 @@ import { RUNS } from "../lua/runs.ts"
 import { marked, scriptOf } from "../script.ts"
 
 /**
- * The first version of Belfry kept no lists of runs by id, by task, by parent, of those by hand, and of those that are running. While it works on the same
- * keys during a deploy, runs of its making are missing there, and runs that it pruned are left there.
+ * The first release of Belfry had no lists of runs by id, by task, by parent and by rare triggers, and none of running runs.
+ * While it shares the keys during a deploy, the runs it creates are missing from these lists, and the runs it prunes remain in
+ * them.
  */
 
 const SIZES = scriptOf(
@@ -13,7 +14,7 @@ const SIZES = scriptOf(
   "return { call('ZCARD', prefix .. ':history:created'), call('ZCARD', prefix .. ':run-ids') }",
 )
 
-// Arguments: how many of the oldest were looked at, and how many to look at. Answers how many there were.
+// Arguments: how many of the oldest runs were done before, and how many to do. Returns how many there were.
 const ADD = scriptOf(
   RUNS,
   `
@@ -33,7 +34,7 @@ return #places / 2
 `,
 )
 
-// Arguments: the id before the first, and how many to look at. Answers the last id looked at.
+// Arguments: the id before the first, and how many to check. Returns the last id checked.
 const REMOVE = scriptOf(
   RUNS,
   `
@@ -51,7 +52,7 @@ return ids[#ids] or false
 
 const SLICE = 250
 
-/** Asks for two sizes, and does nothing if they are the same. */
+/** Compares two sizes, and does nothing if they are equal. */
 export async function completeLists(connection: Connection): Promise<void> {
   const [runs, listed] = await connection.run<readonly [number, number]>(SIZES, [])
   if (runs === listed) return

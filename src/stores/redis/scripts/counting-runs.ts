@@ -10,8 +10,8 @@ import { marked, scriptOf } from "../script.ts"
 import { readRuns } from "./reading-runs.ts"
 import { type Place, type WalkReply, walk } from "./walking-runs.ts"
 
-// Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the
-// counts; nothing if one of them was written without our checks, and is no count.
+// Arguments: the key of the single run that is not in the counts, and the fields of the counts. Returns the state of that run,
+// and the counts. Nil if another program wrote a value that is not a count.
 const COUNTS = scriptOf(
   RUNS,
   `
@@ -48,7 +48,7 @@ export async function countRuns(
   return runCountsOf(Object.entries(counts), limit)
 }
 
-/** What the scripts keep count of: all runs, those of a task, and those of a schedule. */
+/** The field of a stored count: of all runs, of a task or of a schedule. Null if the filter needs more than that. */
 function keptCountOf(filter: RunFilter): string | null {
   const { scheduleId, task } = filter
   if (NOT_COUNTED.some((part) => filter[part] !== undefined)) return null
@@ -58,7 +58,7 @@ function keptCountOf(filter: RunFilter): string | null {
 
 const NOT_COUNTED = ["idPrefix", "parentId", "workerId", "triggeredBy", "concurrencyKey"] as const
 
-/** False if what is kept can't be read. */
+/** False if a stored count cannot be read. */
 async function countByField(
   connection: Connection,
   { scheduleId, states = RUN_STATES }: RunFilter,

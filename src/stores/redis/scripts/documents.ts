@@ -11,7 +11,7 @@ import { KEYS } from "../lua/keys.ts"
 import { answeringOnce, marked, scriptOf } from "../script.ts"
 
 // A document is the text "version created updated value" in the hash of its kind.
-// Arguments: kind, id, the version it is based on, the value or nothing, and the entry. Answers the new version, or nothing.
+// Arguments: kind, id, the expected version, the value or '', and the entry. Returns the new version; nil if it is stale.
 const PUT = scriptOf(
   KEYS,
   JOURNAL,
@@ -59,7 +59,7 @@ export async function putDocument(
   return version === null ? { outcome: "stale" } : { outcome: "done", version }
 }
 
-// Arguments: kind, the id before the first, how many. Answers the id and the text of each.
+// Arguments: kind, the id before the first, the limit. Returns the id and the text of each.
 const LIST = scriptOf(
   KEYS,
   `

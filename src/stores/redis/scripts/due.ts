@@ -2,7 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { FireFacts } from "../../../core/plan.ts"
 import type { RunRef, RunState } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
-import { DATE_MAX } from "../../../core/sound.ts"
+import { DATE_MAX } from "../../../core/valid-records.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import {
   DIVIDED_MAX,
@@ -22,9 +22,9 @@ import { SCHEDULES } from "../lua/schedules.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
 
-// Arguments: how many, how far ahead, the reader. Answers now, the next instant and how many are
-// due then, when to read again if not all were given, and each schedule's fields and facts. A schedule's share is the first digit of
-// its id's hash; what was given to whom, and until when, is in one small hash. See `Share`.
+// Arguments: the limit, how far ahead to read, the reader. Returns now, the next due instant and how many schedules are due then,
+// when to read again if some were not returned, and the fields and facts of each schedule. A schedule's share is the first digit
+// of the hash of its id. The hash `:shares` stores the reader that has a share, and until when. See `Share`.
 const DUE = scriptOf(
   RUNS,
   FACTS,
@@ -50,7 +50,7 @@ local function divided(ids)
   return share_of, filled
 end
 
--- The fullest that are free; how many schedules others have, and until when.
+-- Takes the fullest free shares. Also returns how many schedules other readers have, and until when.
 local function take_shares(filled, share_ms)
   local free, due_of_others, others_until, taken = {}, 0, nil, {}
   for _, share in ipairs(filled) do
@@ -134,15 +134,15 @@ type UnfinishedRow = readonly [
   id: string,
 ]
 
-/** Also shows whether the server still knows what it knew: else nothing might fire until the next heartbeat. */
+/** Also detects lost writes. Without this, lost schedules might not fire until the next heartbeat detects the loss. */
 export async function dueSchedules(
-  { connection, memory }: { connection: Connection; memory: LossDetector },
+  { connection, lossDetector }: { connection: Connection; lossDetector: LossDetector },
   reader: number,
   { limit, aheadMs = 0 }: DueRequest,
 ): Promise<DueSchedules> {
   const args = [Math.min(limit, SLICE), aheadMs, reader]
   const [now, next, nextCount, readAgainAt, rows, mark, version] = await connection.run<DueReply>(DUE, args)
-  memory.compare(mark, version)
+  lossDetector.compare(mark, version)
   const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[11].map(refOf) }))
   const successes = await successesFor(
     connection,
@@ -161,7 +161,7 @@ export async function dueSchedules(
   }
 }
 
-/** A score that is no date, such as infinity, was written without our checks: it never comes. */
+/** Null for a score beyond any date, such as infinity, which another program wrote: it never comes. */
 function dateOrNull(score: string | null): Instant | null {
   return score !== null && Number(score) <= DATE_MAX ? Number(score) : null
 }
@@ -181,7 +181,7 @@ function refOf([state, attempt, failures, lost, id]: UnfinishedRow): RunRef {
   return { id, state, attempt: Number(attempt), failures: Number(failures), lost: Number(lost) }
 }
 
-/** Asked only for schedules that depend on others, which few do. */
+/** Read only for schedules that depend on others; few do. */
 async function successesFor(connection: Connection, scheduleIds: readonly string[]): Promise<Successes> {
   const found = new Map<string, Instant | null>()
   for (const slice of slicesOf([...new Set(scheduleIds)])) {

@@ -6,7 +6,7 @@ import { RUNS } from "../lua/runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
 import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
-// Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
+// Returns for each run 1: stored; 0: its id exists already; or the id of the run that holds its live key.
 const ENQUEUE = scriptOf(
   RUNS,
   NEW_RUNS,
@@ -17,9 +17,9 @@ while at <= last do
   places[#places + 1] = at
   at = end_of(at)
 end
-ask_about(places)
+prefetch(places)
 
-local is_news = false
+local has_pending = false
 
 local function enqueue(at)
   if is_stored(ARGV[at + 1]) then
@@ -32,9 +32,9 @@ local function enqueue(at)
   add_run(at)
   local kind = kinds[ARGV[at]]
   if kind.state == 'pending' then
-    is_news = true
+    has_pending = true
     local key = kind.schedule_id and prefix .. ':schedules:' .. kind.schedule_id
-    -- A run may outlive its schedule, which must not be made again.
+    -- A run may outlive its schedule. HSET must not create the schedule again.
     if key and call('EXISTS', key) == 1 then
       local count = number_or(fields_in(key, 'run_count')[1], 0)
       redis.pcall('HSET', key, unpack(fields_of_count(count + 1, ARGV[at + 1])))
@@ -48,7 +48,7 @@ for index, place in ipairs(places) do
   answers[index] = enqueue(place)
 end
 write_places()
-if is_news then
+if has_pending then
   call('PUBLISH', prefix .. ':news', 'runs')
 end
 return answers

@@ -10,8 +10,8 @@ import { marked, SLICE, scriptOf } from "../script.ts"
 import { readRuns } from "./reading-runs.ts"
 import { type Place, walk, wantedArgs } from "./walking-runs.ts"
 
-// By id, ascending. Arguments: the id before the first, how many to look at, and what to look for. Answers the last id looked at, and
-// what was found.
+// By id, ascending. Arguments: the id before the first, how many to examine, and the filter. Returns the last id examined, and
+// the runs that match.
 const BY_ID = scriptOf(
   RUNS,
   WHOLE_RUNS,
@@ -52,7 +52,9 @@ export async function findRuns(
   return indexes.length === 1 ? found : pageOf(found, page)
 }
 
-/** Several looks where a page takes long to find. The order is by what never changes, so a run that stays is in one of them. */
+/**
+ * Several scripts if a page takes long to find. The order never changes, so a run that is not deleted is found by one of them.
+ */
 async function walkPage(connection: Connection, index: RunIndex, filter: RunFilter, page: RunPage) {
   const { from, until } = page
   const found: RunSummary[] = []

@@ -34,8 +34,8 @@ end
 
 const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
 
-// In the order of ids they are read at once; in any other, first their places; in none, only how many are in each state. Answers
-// the last id looked at, too: as soon as enough are found, no more are looked at.
+// Ordered by id, returns the schedules. In another order, returns only their places. Without an order, returns only the number in
+// each state. Also returns the last id examined, because it stops as soon as enough are found.
 const CHOOSING = `
 local function choose(ids, wanted, most)
   local found, last, counts = {}, false, {}
@@ -45,12 +45,12 @@ local function choose(ids, wanted, most)
     end
     last = id
     if not is_wanted(id, wanted) then
-      -- Another.
+      -- Skipped.
     elseif wanted.order_by == 'id' then
       found[#found + 1] = read_schedule(id)
     elseif wanted.order_by == 'none' then
       local state = state_of(schedule_key(id))
-      -- One that isn't there looks broken.
+      -- A missing schedule has the state 'broken' too.
       if state ~= 'broken' or call('EXISTS', schedule_key(id)) == 1 then
         counts[state] = (counts[state] or 0) + 1
       end
@@ -66,8 +66,8 @@ end
 `
 const PIECES = [KEYS, INSTANTS, SCHEDULES, WANTED_SCHEDULES, READING, CHOOSING]
 
-// Arguments: the list, the id before the first, how many to look at, how many to find, and what is wanted. Answers the last id looked
-// at, and those that are wanted.
+// Arguments: the list, the id before the first, how many to examine, how many to find, and the filter. Returns the last id
+// examined, and the schedules that match.
 const LIST = scriptOf(
   ...PIECES,
   `
@@ -77,7 +77,7 @@ return choose(ids, read_wanted(6), tonumber(ARGV[5]))
 `,
 )
 
-// Arguments: what is wanted, and the ids to look at.
+// Arguments: the filter, and the ids to examine.
 const CHOOSE = scriptOf(
   ...PIECES,
   `
@@ -92,8 +92,8 @@ return choose(ids, read_wanted(1), #ids)
 type CountRow = readonly [state: string, count: number]
 type Answer<Row> = readonly [lastId: string | null, rows: readonly Row[]]
 
-/** More at a time than are written: to look at one takes some microseconds. */
-const LOOKED_AT = 500
+/** The most schedules that one script examines. Larger than SLICE, because examining one takes only some microseconds. */
+const EXAMINED_MAX = 500
 
 export async function findSchedules(
   connection: Connection,
@@ -101,22 +101,22 @@ export async function findSchedules(
   page: SchedulePage,
 ): Promise<readonly Schedule[]> {
   if (page.orderBy === "id") {
-    const rows = await lookFor<ScheduleRow>(connection, filter, page)
+    const rows = await search<ScheduleRow>(connection, filter, page)
     return pageOfSchedules(rows.map(scheduleOf), page)
   }
-  const rows = await lookFor<string>(connection, filter, page)
+  const rows = await search<string>(connection, filter, page)
   const places = rows.map(placeIn)
   const ids = pageOfPlaces(places, page).map(({ id }) => id)
   const found = new Map((await readSchedules(connection, ids)).map((schedule) => [schedule.id, schedule]))
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
-/** Of the id and the instant, if there is one. */
+/** Reads the id and the instant, if there is one. */
 function placeIn(row: string): SchedulePlace {
   const space = row.indexOf(" ")
   if (space < 0) return { id: row, at: null }
   const at = instantIn(row.slice(space + 1))
-  // Written without our checks, and no instant.
+  // Not an instant: written by another program.
   return { id: row.slice(0, space), at: Number.isNaN(at) ? null : at }
 }
 
@@ -125,12 +125,12 @@ export async function countSchedules(
   filter: ScheduleFilter,
   limit: number,
 ): Promise<ScheduleCounts> {
-  const rows = await lookFor<CountRow>(connection, filter, { orderBy: "none", after: null, limit })
+  const rows = await search<CountRow>(connection, filter, { orderBy: "none", after: null, limit })
   return scheduleCountsOf(rows, limit)
 }
 
-/** What is looked for: a page, or only states. */
-type Sought = Omit<SchedulePage, "orderBy"> & { readonly orderBy: SchedulePage["orderBy"] | "none" }
+/** A search for a page, or only for states. */
+type Search = Omit<SchedulePage, "orderBy"> & { readonly orderBy: SchedulePage["orderBy"] | "none" }
 
 async function readSchedules(connection: Connection, ids: readonly string[]): Promise<readonly Schedule[]> {
   const found: Schedule[] = []
@@ -139,21 +139,21 @@ async function readSchedules(connection: Connection, ids: readonly string[]): Pr
   return found
 }
 
-function lookFor<Row extends Reply>(
+function search<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
-  page: Sought,
+  page: Search,
 ): Promise<readonly Row[]> {
   return filter.ids === undefined
-    ? lookInList(connection, filter, page)
-    : lookAmong(connection, filter, filter.ids, page)
+    ? searchList(connection, filter, page)
+    : searchIds(connection, filter, filter.ids, page)
 }
 
-/** In the order of ids a page ends as soon as it is full; in any other, all have to be looked at. */
-async function lookInList<Row extends Reply>(
+/** Ordered by id, the search ends when the page is full. In another order, all schedules are examined. */
+async function searchList<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
-  { orderBy, after, limit }: Sought,
+  { orderBy, after, limit }: Search,
 ): Promise<readonly Row[]> {
   const found: Row[] = []
   const isById = orderBy === "id"
@@ -161,9 +161,9 @@ async function lookInList<Row extends Reply>(
     const [lastId, rows] = await connection.run<Answer<Row>>(LIST, [
       ...listFor(filter),
       marked(last),
-      LOOKED_AT,
-      // Whole schedules are large: no more of them at a time.
-      isById ? Math.min(limit - found.length, SLICE) : LOOKED_AT,
+      EXAMINED_MAX,
+      // Complete schedules are large, so a script returns at most SLICE of them.
+      isById ? Math.min(limit - found.length, SLICE) : EXAMINED_MAX,
       ...wantedArgs(filter, orderBy),
     ])
     found.push(...rows)
@@ -173,11 +173,11 @@ async function lookInList<Row extends Reply>(
   return found
 }
 
-async function lookAmong<Row extends Reply>(
+async function searchIds<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
   ids: readonly string[],
-  { orderBy }: Sought,
+  { orderBy }: Search,
 ): Promise<readonly Row[]> {
   const found: Row[] = []
   for (const slice of slicesOf([...new Set(ids)]))
@@ -185,15 +185,15 @@ async function lookAmong<Row extends Reply>(
   return found
 }
 
-/** The shortest that holds all that can match. */
+/** The shortest list that contains every schedule the filter can match. */
 function listFor({ tag, owner, task }: ScheduleFilter): readonly [kind: string, name: string] {
   if (tag !== undefined) return [":schedule-ids:tag:", tag]
   if (owner !== undefined) return [":schedule-ids:owner:", owner]
   return task === undefined ? [":schedule-ids", ""] : [":schedule-ids:task:", task]
 }
 
-/** As `read_wanted` of `lua/wanted-schedules.ts` takes them. */
-function wantedArgs(filter: ScheduleFilter, orderBy: Sought["orderBy"]): readonly string[] {
+/** The arguments for `read_wanted` of `lua/wanted-schedules.ts`. */
+function wantedArgs(filter: ScheduleFilter, orderBy: Search["orderBy"]): readonly string[] {
   const { idPrefix, owner, task, tag, text, states } = filter
   return [
     ...[idPrefix, owner, task, tag].map((part) => marked(part ?? null)),

@@ -11,9 +11,9 @@ import { NewRunArgs } from "../new-run-args.ts"
 import { pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 
-// Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs,
-// whether it has an entry, the progress, the runs, and the entry if it has one.
-// Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
+// Arguments: the number of plans and the kinds of their runs; for each plan the schedule, the expected version, the number of
+// runs, whether it has an entry, the progress, the runs, and the entry if it has one.
+// Returns for each plan 1: all its runs are new; 0: stale; -1: held; or the list of the runs that are new.
 const FIRE = scriptOf(
   RUNS,
   NEW_RUNS,
@@ -41,18 +41,18 @@ while at <= last do
     at = at + ${ENTRY_ARGS}
   end
 end
-ask_about(runs)
+prefetch(runs)
 
--- Whether one of these runs would need a live key that another holds, also one of these.
+-- Whether one of these runs needs a live key that another run holds, which may also be one of these runs.
 local function is_held(at, length)
-  local lives = {}
+  local plan_keys = {}
   for _ = 1, length do
     local live_key = live_keys[at]
     if live_key and not is_stored(ARGV[at + 1]) then
-      if lives[live_key] or holder_of(live_key) then
+      if plan_keys[live_key] or holder_of(live_key) then
         return true
       end
-      lives[live_key] = true
+      plan_keys[live_key] = true
     end
     at = end_of(at)
   end
@@ -74,7 +74,7 @@ local function advance(id, key, at, before, counted)
   has_sooner = has_sooner or is_sooner(ARGV[at + 1], before)
 end
 
--- Also within a plan an id counts once. Returns the answer, and what the schedule's hash tells of its runs.
+-- An id that occurs twice in a plan counts once. Returns the answer, and the schedule's fields about its runs.
 local function add_new(at, length, count)
   local created, runs, last = {}, 0, nil
   for _ = 1, length do
@@ -139,7 +139,7 @@ export function firePlans(
   })
 }
 
-/** A plan is an atom, however many runs it has. */
+/** A plan is never divided, because it is atomic however many runs it has. */
 function slicesOfPlans(plans: readonly FirePlan[]): readonly (readonly FirePlan[])[] {
   const slices: FirePlan[][] = []
   let room = 0

@@ -12,9 +12,10 @@ import { numberOf } from "../run-rows.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 import { batchArgs } from "../statistics-args.ts"
 
-// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds, the version it has seen, within what time
-// it beats again, how many of these runs come with this call, those runs, and a batch of statistics if there is one.
-// Answers now; which it no longer holds: the id, the attempt and why; what the server remembers; and the newest batch.
+// Arguments: the worker, whether it leaves, its description, how many runs it holds, the version it has seen, the time until
+// its next heartbeat, how many runs come with this call, the runs, and a batch of statistics if there is one.
+// Returns now; the runs that the worker no longer holds, each with id, attempt and reason; the server's mark and version; and
+// the newest batch.
 const BEAT = scriptOf(
   KEYS,
   INSTANTS,
@@ -26,7 +27,7 @@ local now = now_ms()
 local worker = ARGV[1]
 local key = prefix .. ':workers:' .. worker
 if ARGV[2] ~= '1' then
-  -- A key that holds something else than a hash would fail the call, and cost the worker all its leases.
+  -- A key that is not a hash would fail the call, and the worker would lose all its leases.
   if call('TYPE', key).ok ~= 'hash' then
     call('DEL', key)
   end
@@ -40,7 +41,7 @@ local gone, last = {}, 7 + HELD * ARGV[7]
 for at = 8, last, HELD do
   local id, attempt = ARGV[at], ARGV[at + 1]
   local run = fields_in(prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
-  -- Without its task nobody knows the queue that its lease stands in: it ends there, and the run is given again.
+  -- Without its task the queue of the run is unknown. Its lease is not extended, and the run is claimed again.
   if run[1] == 'running' and run[2] == attempt and run[3] then
     put(prefix .. ':queue:' .. (run[4] or '0') .. ':' .. run[3], id, whole(now + ARGV[at + 2]))
     call('HSET', prefix .. ':runs:' .. id, 'confirmed_attempt', attempt)
@@ -59,8 +60,8 @@ if ARGV[2] == '1' then
   call('ZREM', prefix .. ':worker-ids', worker)
   call('ZREM', prefix .. ':worker-beats', worker)
 end
--- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost. But it
--- must not count over the gap that it finds.
+-- A heartbeat raises the version like a change of a schedule. So a server that went back to before the heartbeat is detected,
+-- even if no schedule changed since. If the version is below the one that the worker has seen, raising it would hide the loss.
 local version = tonumber(call('GET', prefix .. ':versions') or 0)
 if version >= tonumber(ARGV[5]) then
   version = call('INCR', prefix .. ':versions')
@@ -80,7 +81,7 @@ type GoneRow = readonly [runId: string, attempt: string, why: "cancelled" | "los
 
 export async function beat(
   connection: Connection,
-  memory: LossDetector,
+  lossDetector: LossDetector,
   heartbeat: Heartbeat,
 ): Promise<HeartbeatAnswer> {
   const { worker, nextInMs, isLeaving, held, statistics } = heartbeat
@@ -90,14 +91,20 @@ export async function beat(
   const slices = held.length === 0 ? [held] : slicesOf(held)
   for (const [index, slice] of slices.entries()) {
     const isLast = index === slices.length - 1
-    // It leaves, and hands over, with the last of them.
-    const said = [id, isLeaving && isLast ? 1 : 0, JSON.stringify(about), held.length, memory.version]
-    const runs = [nextInMs, slice.length, ...slice.flatMap(heldArgs)]
-    const handed = isLast ? batchArgs(statistics) : []
-    const reply = await connection.run<BeatReply>(BEAT, [...said, ...runs, ...handed])
+    // Only the last call says that the worker leaves, and sends its statistics.
+    const workerArgs = [
+      id,
+      isLeaving && isLast ? 1 : 0,
+      JSON.stringify(about),
+      held.length,
+      lossDetector.version,
+    ]
+    const runArgs = [nextInMs, slice.length, ...slice.flatMap(heldArgs)]
+    const statisticsArgs = isLast ? batchArgs(statistics) : []
+    const reply = await connection.run<BeatReply>(BEAT, [...workerArgs, ...runArgs, ...statisticsArgs])
     now = reply[0]
     gone.push(...reply[1])
-    memory.compare(reply[2], reply[3])
+    lossDetector.compare(reply[2], reply[3])
     batch = reply[4]
   }
   const areStatisticsIn = statistics === null || batch >= statistics.number
@@ -112,7 +119,7 @@ function heldArgs({ runId, attempt, leaseMs, progress }: HeldRun): (string | num
   return [runId, attempt, leaseMs, progress === null ? "" : JSON.stringify(progress)]
 }
 
-// Arguments: the id before the first, how many.
+// Arguments: the id before the first, the limit.
 const WORKERS = scriptOf(
   KEYS,
   `

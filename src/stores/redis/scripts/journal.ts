@@ -32,8 +32,8 @@ export function appendEntries(
   })
 }
 
-// Arguments: the list, 'newest' or 'oldest' first, the place before the first, the bounds, and how many.
-// Answers the id, the instant and the text of each.
+// Arguments: the list, the order 'newest' or 'oldest', the place before the first, the bounds, and the limit.
+// Returns the id, the instant and the text of each entry.
 const READ = scriptOf(
   KEYS,
   JOURNAL,
@@ -55,7 +55,7 @@ local function step(offset)
   return call('ZRANGEBYSCORE', list, low, high, 'WITHSCORES', 'LIMIT', offset, STEP)
 end
 
--- Entries of one instant are in the order of their ids.
+-- Entries of the same instant are ordered by id.
 local function is_after(id, at)
   if after_at == '' or tonumber(at) ~= tonumber(after_at) then
     return true
@@ -110,18 +110,18 @@ export async function readJournal(
 
 const READ_MAX = 200
 
-/** What can't be read of it is empty, and hides no other. */
+/** Fields that cannot be read are empty, so that a damaged entry does not hide the others. */
 function entryOf([id, at, text]: EntryRow): JournalEntry {
-  const said = saidIn(text)
+  const fields = fieldsIn(text)
   return {
     ...{ action: "", subject: "", subjectId: "", by: null, reason: null, before: null, after: null },
-    ...said,
+    ...fields,
     id,
     at: Number(at) as Instant,
   }
 }
 
-function saidIn(text: string | null): Partial<NewJournalEntry> {
+function fieldsIn(text: string | null): Partial<NewJournalEntry> {
   try {
     return Object(storedJson(text ?? "{}"))
   } catch {
@@ -129,7 +129,7 @@ function saidIn(text: string | null): Partial<NewJournalEntry> {
   }
 }
 
-// Arguments: how old, how many at most.
+// Arguments: the minimum age, the limit.
 const PRUNE = scriptOf(
   KEYS,
   JOURNAL,

@@ -7,32 +7,32 @@ import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
-/** Attempt and number in one score, in their order: the number has 32 bits, the attempt what a double leaves. */
+/** The score of a line is attempt * 2^32 + number: the number has 32 bits, the attempt the other bits of a double's integer. */
 const ATTEMPT = 2 ** 32
 
-// Arguments: run, score, age and text of each line. A line that is there stays as it is; one of a run that is gone is
-// dropped. The instant stands before the text.
+// Arguments: run, score, age and text of each line. A line that exists is kept as it is. A line of a deleted run is dropped. A
+// member is the instant, a space and the text.
 const APPEND = scriptOf(
   KEYS,
   INSTANTS,
   `
 local now = now_ms()
-local is_there = {}
+local exists = {}
 for at = 1, #ARGV, 4 do
   local id, score = ARGV[at], ARGV[at + 1]
-  if is_there[id] == nil then
-    is_there[id] = call('EXISTS', prefix .. ':runs:' .. id) == 1
+  if exists[id] == nil then
+    exists[id] = call('EXISTS', prefix .. ':runs:' .. id) == 1
   end
   local key = prefix .. ':logs:' .. id
-  -- A key that holds something else answers with an error, and its lines are dropped.
-  if is_there[id] and redis.pcall('ZCOUNT', key, score, score) == 0 then
+  -- A key of the wrong type returns an error, and its lines are dropped.
+  if exists[id] and redis.pcall('ZCOUNT', key, score, score) == 0 then
     call('ZADD', key, score, rfc_3339(now - math.floor(ARGV[at + 2])) .. ' ' .. ARGV[at + 3])
   end
 end
 `,
 )
 
-// Arguments: run, the score before the first, how many.
+// Arguments: run, the score before the first, the limit.
 const READ = scriptOf(
   KEYS,
   `
@@ -61,18 +61,18 @@ export async function readLines(
   return found.flatMap((member, index) => (index % 2 === 0 ? [lineOf(member, Number(found[index + 1]))] : []))
 }
 
-/** Its place is in the score, so that the lines after one that can't be read are found. */
+/** The attempt and the number come from the score, so a page can continue after a line that cannot be read. */
 function lineOf(member: string, score: number): StoredLogLine {
   const space = member.indexOf(" ")
   const attempt = Math.floor(score / ATTEMPT)
   const place = { attempt, number: score - attempt * ATTEMPT }
   const at = instantIn(member.slice(0, space))
-  const line = readable(member.slice(space + 1))
+  const line = readableLine(member.slice(space + 1))
   if (line !== null && at !== null && Number.isFinite(at)) return { ...line, ...place, at }
   return { ...place, at: 0, level: "warn", message: "This line can't be read", fields: null }
 }
 
-function readable(text: string): Pick<StoredLogLine, "level" | "message" | "fields"> | null {
+function readableLine(text: string): Pick<StoredLogLine, "level" | "message" | "fields"> | null {
   try {
     const { level, message, fields } = storedJson<StoredLogLine>(text)
     const isLine = typeof level === "string" && typeof message === "string"

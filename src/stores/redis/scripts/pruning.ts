@@ -5,15 +5,16 @@ import { RUNS } from "../lua/runs.ts"
 import { scriptOf } from "../script.ts"
 import { pruneJournal } from "./journal.ts"
 
-// Arguments: how old, how many of each schedule stay, how many at most, and how many of the oldest were kept already.
-// Answers how many went, how many stay, and whether there are more to look at.
+// Arguments: the minimum age, how many to keep for each schedule, the limit, and how many of the oldest were kept by earlier
+// calls.
+// Returns how many were deleted, how many were kept, and whether there are more to examine.
 const PRUNE_RUNS = scriptOf(
   RUNS,
   `
-local LOOKED_AT = 500
+local EXAMINED_MAX = 500
 local oldest_kept = now_ms() - ARGV[1]
 local keep, limit, from = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT', from, LOOKED_AT)
+local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT', from, EXAMINED_MAX)
 
 local covered = {}
 local function covered_until(schedule)
@@ -24,14 +25,14 @@ local function covered_until(schedule)
   return covered[schedule]
 end
 
--- A plan has to find what its schedule hasn't settled yet, or it would fire it again.
+-- A plan must find the runs of occurrences that its schedule has not settled yet, or it would fire them again.
 local function is_settled(run)
   local scheduled_for, until_then = tonumber(run.scheduled_for), covered_until(run.schedule_id)
   return not (scheduled_for and until_then) or scheduled_for <= until_then
 end
 
--- Counted from the newest, so that those which go don't change it for those which stay.
-local function stays(id, run)
+-- The rank is counted from the newest run, so deleting older runs does not change it.
+local function is_kept(id, run)
   local schedule = run.schedule_id
   if not schedule then
     return false
@@ -57,7 +58,7 @@ for _, id in ipairs(ids) do
   local run = read_run(id)
   if not run then
     take(COMPLETED, id)
-  elseif stays(id, run) then
+  elseif is_kept(id, run) then
     kept = kept + 1
   else
     remove(id, run)
@@ -68,18 +69,18 @@ for _, id in ipairs(ids) do
   end
 end
 write_places()
--- Of a schedule that is gone with its last run nothing is left.
+-- After the last run of a deleted schedule, nothing of the schedule is kept.
 for schedule in pairs(schedules) do
   local is_there = call('EXISTS', prefix .. ':schedules:' .. schedule, CREATED_OF .. schedule) > 0
   if not is_there and not single_of(OWN_KEY .. schedule) then
     call('HDEL', prefix .. ':successes', schedule)
   end
 end
-return { deleted, kept, #ids == LOOKED_AT and 1 or 0 }
+return { deleted, kept, #ids == EXAMINED_MAX and 1 or 0 }
 `,
 )
 
-// Arguments: silent for how long, how many at most.
+// Arguments: the minimum time since the last heartbeat, the limit.
 const PRUNE_WORKERS = scriptOf(
   KEYS,
   `
@@ -110,6 +111,6 @@ export async function prune(connection: Connection, request: PruneRequest): Prom
   }
   const workers = await connection.run<number>(PRUNE_WORKERS, [silentForMs, limit])
   const entries = await pruneJournal(connection, journalOlderThanMs, limit)
-  // Statistics go by themselves.
+  // Buckets of statistics expire by themselves.
   return { runs, workers, entries, buckets: 0 }
 }

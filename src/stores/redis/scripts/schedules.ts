@@ -12,7 +12,7 @@ import { SCHEDULES } from "../lua/schedules.ts"
 import { definitionText, pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, marked, scriptOf } from "../script.ts"
 
-// Arguments: id, the version it is based on, the progress, the entry, then the definition. Answers the new version, or nothing.
+// Arguments: id, the expected version, the progress, the entry, then the definition. Returns the new version; nil if it is stale.
 const PUT = scriptOf(
   KEYS,
   INSTANTS,
@@ -46,7 +46,7 @@ if #tags > 0 then
   call('HSET', key, 'tags', cjson.encode(tags))
 end
 write_progress(key, 3, whole(version), {})
--- What its hash tells of its runs is mended, too.
+-- Invalid values in the fields about runs are repaired.
 for _, name in ipairs({ 'run_count', 'failures_in_a_row' }) do
   local number = call('HGET', key, name)
   if not number or not count_in(number) then

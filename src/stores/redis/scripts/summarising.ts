@@ -5,7 +5,7 @@ import { KEYS } from "../lua/keys.ts"
 import { scriptOf } from "../script.ts"
 import { countersIn } from "../statistics-args.ts"
 
-// Arguments: the span and the subject, and from when until when. Answers buckets and their counters, in any order.
+// Arguments: the span, the subject, and the bounds. Returns buckets and their counters, in no particular order.
 const SUMMARISE = scriptOf(
   KEYS,
   `

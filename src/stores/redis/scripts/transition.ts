@@ -6,14 +6,14 @@ import { type Args, Kinds } from "../kinds.ts"
 import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
 import { BEFORE_WRITING, UNPARKING } from "../lua/unparking.ts"
-import { STORIES } from "../lua/whole-runs.ts"
+import { ATTEMPT_LISTS } from "../lua/whole-runs.ts"
 import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
-// What the hash of a schedule tells of its runs, and what those that depend on it ask.
+// Writes how runs ended: into the hash of the schedule, and into `:successes` for the schedules that depend on it.
 const ENDS = `
 local ends = {}
 
--- In the order in which they come.
+-- Called in the order of the changes.
 local function note_end(schedule, state, error)
   local known = ends[schedule] or { failures = 0 }
   ends[schedule] = known
@@ -25,19 +25,19 @@ local function note_end(schedule, state, error)
   end
 end
 
--- A run may outlive its schedule, which must not be made again.
+-- A run may outlive its schedule. HSET must not create the schedule again.
 local function are_stored(keys)
   return call('EXISTS', unpack(keys)) == #keys
 end
 
-local function write_end(key, known, now_read)
-  local fields = { 'last_state', known.state, 'last_ended', now_read }
+local function write_end(key, known, now_iso)
+  local fields = { 'last_state', known.state, 'last_ended', now_iso }
   local function add(name, value)
     fields[#fields + 1] = name
     fields[#fields + 1] = value
   end
   if known.has_success then
-    add('last_success', now_read)
+    add('last_success', now_iso)
     add('failures_in_a_row', known.failures)
   end
   if known.error then
@@ -47,20 +47,20 @@ local function write_end(key, known, now_read)
   if known.failures > 0 and not known.has_success then
     local answer = redis.pcall('HINCRBY', key, 'failures_in_a_row', known.failures)
     if type(answer) == 'table' and answer.err then
-      -- What is no number begins again.
+      -- The stored value is not a number, so the count begins again.
       redis.pcall('HSET', key, 'failures_in_a_row', known.failures)
     end
   end
 end
 
 local function write_ends(now)
-  local successes, keys, now_read = {}, {}, rfc_3339(now)
+  local successes, keys, now_iso = {}, {}, rfc_3339(now)
   for schedule, known in pairs(ends) do
     keys[#keys + 1] = prefix .. ':schedules:' .. schedule
     known.key = keys[#keys]
     if known.has_success then
       successes[#successes + 1] = schedule
-      successes[#successes + 1] = now_read
+      successes[#successes + 1] = now_iso
     end
   end
   if #keys == 0 then
@@ -69,7 +69,7 @@ local function write_ends(now)
   local are_all_stored = are_stored(keys)
   for _, known in pairs(ends) do
     if are_all_stored or are_stored({ known.key }) then
-      write_end(known.key, known, now_read)
+      write_end(known.key, known, now_iso)
     end
   end
   write_chunks('HSET', prefix .. ':successes', successes)
@@ -78,18 +78,18 @@ end
 
 const CHANGING = `
 local now = now_ms()
-local now_text, now_read = whole(now), rfc_3339(now)
+local now_text, now_iso = whole(now), rfc_3339(now)
 
--- The head of a kind: the state and attempt that the change is decided on, the new state, how the attempt ended, and whether in
--- how long the runs are due follows their ids.
+-- The head of a kind: the expected state and attempt, the new state, how the attempt ended, and whether the time until the runs
+-- are due follows their ids.
 local function read_change_kind(at)
   local state, outcome = ARGV[at + 2], ARGV[at + 3]
   local fields = { 'state', state }
   if is_unfinished[state] then
-    -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
+    -- An attempt, also attempt 0, tells a claim to read the fields that a new run lacks.
     fields[3], fields[4] = 'attempt', ARGV[at + 1]
   else
-    fields[3], fields[4] = 'completed_at', now_read
+    fields[3], fields[4] = 'completed_at', now_iso
     if outcome ~= '' then
       fields[5], fields[6] = 'outcome', outcome
     end
@@ -99,23 +99,23 @@ local function read_change_kind(at)
   }
 end
 
--- An attempt that ends with its run is told by the run's own fields; by a list once the run goes on.
-local function tell_attempts(id, run, kind, at)
+-- An attempt that ends with its run is in the run's own fields. It moves to a list when the run continues.
+local function add_attempts(id, run, kind, at)
   local outcome, goes_on = kind.outcome, is_unfinished[kind.state]
   if is_unfinished[run.state] and (outcome == '' or not goes_on) then
     return
   end
   local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error', 'due_at')
-  local told = { attempt = run.attempt, worker_id = fields[1], due_at = fields[6], started_at = fields[2] }
+  local attempt_fields = { attempt = run.attempt, worker_id = fields[1], due_at = fields[6], started_at = fields[2] }
   if fields[4] then
-    tell_attempt(id, told, fields[4], tonumber(ms_of(fields[3]) or now), fields[5])
+    add_attempt(id, attempt_fields, fields[4], tonumber(ms_of(fields[3]) or now), fields[5])
   end
   if outcome ~= '' and goes_on then
-    tell_attempt(id, told, outcome, now, own_value(kind, at, 'error'))
+    add_attempt(id, attempt_fields, outcome, now, own_value(kind, at, 'error'))
   end
 end
 
--- What a change replaces goes first, since nothing may come instead. A first attempt has nothing to replace but a message.
+-- Deletes the fields that the change may not write again. A first attempt can only have a message to delete.
 local function write_change(id, run, kind, at)
   local key = RUNS .. id
   if run.state ~= 'running' or run.attempt ~= '1' or run.message then
@@ -124,7 +124,7 @@ local function write_change(id, run, kind, at)
   call('HSET', key, unpack(fields_of(kind, at)))
 end
 
--- When it is due, or when it ended. A run that waits again without a time of its own keeps its place.
+-- When the run is due, or when it ended. A run that becomes pending without a delay keeps its place in the queue.
 local function instant_after(id, state, due_in)
   if due_in then
     return whole(now + due_in)
@@ -132,7 +132,7 @@ local function instant_after(id, state, due_in)
   return is_unfinished[state] and ms_of(call('HGET', RUNS .. id, 'due_at')) or now_text
 end
 
--- Everything it is found by.
+-- Moves the run in all its indexes.
 local function move_run(id, run, state, due_in)
   move(id)
   local was_in_schedule = is_in_schedule(run)
@@ -149,9 +149,9 @@ end
 local function note(run, kind, at)
   local schedule, state = run.schedule_id, kind.state
   if state == 'cancelled' then
-    news.cancelled = true
+    hints.cancelled = true
   elseif state == 'pending' then
-    news.runs = true
+    hints.runs = true
   end
   if schedule and not is_unfinished[state] and state ~= 'skipped' then
     note_end(schedule, state, own_value(kind, at, 'error'))
@@ -162,10 +162,10 @@ local function note(run, kind, at)
 end
 `
 
-// Answers each change by 1: done; 0: held; or by the state and attempt where the run is instead.
+// Returns for each change 1: done; 0: held; or the state and attempt that the run has instead.
 const CHANGE = scriptOf(
   RUNS,
-  STORIES,
+  ATTEMPT_LISTS,
   UNPARKING,
   ENDS,
   KINDS,
@@ -181,11 +181,11 @@ local function change(at)
   if run.state ~= kind.if_state or run.attempt ~= kind.if_attempt then
     return { run.state, run.attempt }
   end
-  local is_back = is_unfinished[kind.state] and not is_unfinished[run.state]
-  if is_back and run.live_key and holder_of(run.live_key) then
+  local is_reopened = is_unfinished[kind.state] and not is_unfinished[run.state]
+  if is_reopened and run.live_key and holder_of(run.live_key) then
     return 0
   end
-  tell_attempts(id, run, kind, at)
+  add_attempts(id, run, kind, at)
   write_change(id, run, kind, at)
   move_run(id, run, kind.state, time_of(kind, at))
   note(run, kind, at)
@@ -198,14 +198,14 @@ while at <= last do
   answers[#answers + 1] = change(at)
   at = end_of(at)
 end
--- Who may go on depends on how many are running now, and comes into queues that are written after it.
+-- Unparking needs the new counts of running runs, and fills queues that write_sets writes. So it comes between them.
 write_counts()
 unpark()
 write_sets()
 write_holders()
 write_ends(now)
-if news.cancelled or news.runs then
-  local words = (news.cancelled and 'cancelled ' or '') .. (news.runs and 'runs' or '')
+if hints.cancelled or hints.runs then
+  local words = (hints.cancelled and 'cancelled ' or '') .. (hints.runs and 'runs' or '')
   call('PUBLISH', prefix .. ':news', words)
 end
 return answers

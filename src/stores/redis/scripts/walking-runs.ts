@@ -7,9 +7,9 @@ import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import type { RunIndex } from "../run-indexes.ts"
 import { marked, numberOrNone, scriptOf } from "../script.ts"
 
-// A walk through one index from its newest end. Arguments: the index, where to go on, how many, what to answer, the key whose single
-// run belongs among them, the field that they are ordered by, the bounds of that field, and what to look for.
-// Answers whether the walk is at its end, the last place looked at, and what was found.
+// Walks through one index from the newest run. Arguments: the index, where to continue, the limit, runs or count, the key of the
+// single run that belongs to the index, the field that orders it, the bounds of that field, and the filter.
+// Returns whether the walk is at its end, the last place examined, and what was found.
 const WALK = scriptOf(
   RUNS,
   WHOLE_RUNS,
@@ -23,8 +23,8 @@ local single_key, ordered_by = text_of(ARGV[7]), ARGV[8]
 local from, till = tonumber(ARGV[9]), tonumber(ARGV[10])
 local wanted = read_wanted(11)
 
--- How many come before that place in the order, newest first: all that are newer, and of the same instant those with
--- an id not below, among which it is sought by halving.
+-- How many runs come before that place, newest first: all newer runs, and the runs of the same instant whose id is not below. The
+-- place among the latter is found by binary search.
 local function rank_after(at, id)
   local low = call('ZCOUNT', index, '(' .. at, '+inf')
   local high = low + call('ZCOUNT', index, at, at)
@@ -52,7 +52,7 @@ local function is_behind(at, id, other_at, other_id)
   return at < other_at or (at == other_at and is_less(id, other_id))
 end
 
--- The run that no set has, where it would be: unless that is before the first of these, or after the last and not the end.
+-- Inserts the single run, which is in no set. Not if it belongs before the first place, or after the last one with more to come.
 local function insert_single(places, is_end)
   local id, run = single_of(single_key)
   local at = run and run[ordered_by]
@@ -69,14 +69,14 @@ local function insert_single(places, is_end)
   end
 end
 
--- Most that don't match are in another state: that is asked for first, and the rest only of those that are in the right one.
+-- Most runs that do not match have another state. So the state is read first, and the other fields only if it matches.
 local function is_in_state(id)
   local state = fields_in(RUNS .. id, 'state')[1]
   return state and string.find(wanted.states, ',' .. state .. ',', 1, true)
 end
 
--- The next page begins behind the instant of this one's last run: so that is where the index has it, whatever the run says.
-local function in_place(list, run, at)
+-- The next page begins after the last run's score in the index. So the score is returned if it differs from the run's instant.
+local function with_place(list, run, at)
   if tonumber(ms_of(run[ordered_by])) ~= tonumber(at) then
     add_field(list, 'place', at)
     add_field(list, 'placed_by', ordered_by)
@@ -90,10 +90,10 @@ local is_end = #places < 2 * STEP
 if single_key then
   insert_single(places, is_end)
 end
-local found, by_state, looked_at, is_below = {}, {}, 0, false
-while looked_at < #places and #found < limit and not is_below do
-  local id, at = places[looked_at + 1], places[looked_at + 2]
-  looked_at = looked_at + 2
+local found, by_state, examined, is_below = {}, {}, 0, false
+while examined < #places and #found < limit and not is_below do
+  local id, at = places[examined + 1], places[examined + 2]
+  examined = examined + 2
   is_below = from and tonumber(at) < from
   local run, list
   if not is_below and (wanted.states == '' or is_in_state(id)) then
@@ -103,15 +103,15 @@ while looked_at < #places and #found < limit and not is_below do
     if is_count then
       by_state[run.state or ''] = (by_state[run.state or ''] or 0) + 1
     else
-      found[#found + 1] = in_place(summary_of(id, run, list), run, at)
+      found[#found + 1] = with_place(summary_of(id, run, list), run, at)
     end
   end
 end
 for state, sum in pairs(by_state) do
   found[#found + 1] = { state, sum }
 end
-local is_over = is_below or (looked_at == #places and is_end)
-return { is_over and 1 or 0, places[looked_at] or false, places[looked_at - 1] or false, found }
+local is_over = is_below or (examined == #places and is_end)
+return { is_over and 1 or 0, places[examined] or false, places[examined - 1] or false, found }
 `,
 )
 
@@ -149,7 +149,7 @@ export function walk(connection: Connection, index: RunIndex, about: Walk): Prom
   ])
 }
 
-/** As `read_wanted` of `lua/summaries.ts` takes them. */
+/** The arguments for `read_wanted` of `lua/summaries.ts`. */
 export function wantedArgs(filter: RunFilter): readonly string[] {
   return [
     marked(filter.scheduleId ?? null),

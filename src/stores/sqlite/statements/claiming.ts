@@ -3,10 +3,10 @@ import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 import { RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"
-import { type Claimable, failUnreadable, isEnded, letRest, take } from "./taking.ts"
+import { type Claimable, clearClaimableAt, failUnreadable, isEnded, take } from "./taking.ts"
 
-// From one priority of a task to the next by belfry_runs_due, a seek each: however many runs wait, a task has few
-// priorities. For each the two instants that decide: when its oldest run is due, and when the next one after now is.
+// Goes from one priority of a task to the next by belfry_runs_due, one seek each: however many runs are pending, a task has few
+// priorities. For each, it reads when the longest due run is due, and when the next run after now is.
 export const SELECT_QUEUES = `
   with recursive queues (task, priority) as (
     select value,
@@ -48,9 +48,9 @@ export const SELECT_QUEUES = `
   from queues
   where priority is not null`
 
-// By belfry_runs_due, longest due first; what waits for its key is passed over by a seek in belfry_runs_key. A run is not
-// in its own way: one whose worker fell silent still counts as running. A row is told apart by its rowid: an id that was written
-// without our checks may read as another one (SQLite keeps bytes that are no UTF-8, and a NUL ends what the driver reads).
+// By belfry_runs_due, longest due first. A run that waits for its key is skipped by a seek in belfry_runs_key. A run doesn't
+// count against its own key: a silent worker's run is still running. A row is identified by its rowid: an id that was written by
+// SQL directly, without our checks, may be read as another one (SQLite stores invalid UTF-8, and drivers stop reading at a NUL).
 export const SELECT_CLAIMABLE = `
   select ${RUN_COLUMNS}, rowid
   from belfry_runs
@@ -85,13 +85,13 @@ type ClaimableRow = readonly [...RunRow, rowid: number]
 
 interface Queue {
   readonly task: string
-  /** Text where it is beyond what JavaScript can count: see `Connection`. Runs of that priority are failed as they come. */
+  /** Text if it is above `Number.MAX_SAFE_INTEGER`: see `withLargeNumbers`. Runs of that priority become failed. */
   readonly priority: number | string
   readonly first_at: Instant
   readonly next_at: Instant | string | null
 }
 
-/** The queues of these tasks: without the write lock it tells whether a claim is worth taking it. */
+/** The queues of the requested tasks. Read without the write lock first, to see whether a claim needs the lock. */
 export function readQueues(connection: Prepared, request: ClaimRequest, now: Instant): readonly Queue[] {
   const names = [...new Set(request.tasks.map((task) => task.name))]
   return connection.prepare(SELECT_QUEUES).all(JSON.stringify(names), now) as Queue[]
@@ -101,13 +101,13 @@ export function isAnythingDue(queues: readonly Queue[], now: Instant): boolean {
   return queues.some((queue) => queue.first_at <= now)
 }
 
-/** What is given was due already, so none of it is the next. */
+/** Runs that are given were due before now, so `next_at` doesn't include them. */
 export function nextClaimableAt(queues: readonly Queue[]): Instant | null {
   const instants = queues.map((queue) => queue.next_at).filter((instant) => typeof instant === "number")
   return instants.length === 0 ? null : Math.min(...instants)
 }
 
-/** Under the write lock: nobody else claims meanwhile, and the keys' counts stay as they are read. */
+/** Holds the write lock: no other process can claim, and the counts of keys can't change. */
 export function claimRuns(connection: Prepared, request: ClaimRequest, now: Instant): Claimed {
   const queues = readQueues(connection, request, now)
   const due = queues.filter((queue) => queue.first_at <= now)
@@ -128,21 +128,21 @@ function claimOfPriority(
   now: Instant,
 ): void {
   const { priority, names, limit } = request
-  // Each round gives or ends at least one run, or is the last: what a round takes may fill a key, so the rest is read again.
+  // Each round gives or ends at least one run, or is the last. The runs that it gives may fill a key, so the rest is read again.
   while (runs.length < limit) {
     const wanted = limit - runs.length
     const rows = names.flatMap((name) =>
       connection.rows<ClaimableRow>(SELECT_CLAIMABLE, [name, priority, now, wanted]),
     )
-    const found = givableOf(connection, rows, now)
-    // Those that can't be given have made room: there may be others behind them.
+    const found = claimableOf(connection, rows, now)
+    // Some runs couldn't be given: there may be others behind them.
     if (found.length < rows.length) continue
     if (names.length > 1) found.sort((a, b) => a.run.claimableAt! - b.run.claimableAt!)
     let isAll = found.length < wanted
     for (const [index, claimable] of found.slice(0, wanted).entries()) {
-      // The first of a round was read with nothing taken since.
-      const isPassed = index > 0 && isKeyFull(connection, claimable.run)
-      const run = isPassed ? null : take(connection, claimable, request, now)
+      // The key of the round's first run was checked when the run was read, and no run was given since.
+      const isSkipped = index > 0 && isKeyFull(connection, claimable.run)
+      const run = isSkipped ? null : take(connection, claimable, request, now)
       if (run === null) isAll = false
       else runs.push(run)
     }
@@ -150,12 +150,12 @@ function claimOfPriority(
   }
 }
 
-/** What is finished, or can't be read, is due no longer, so that it is neither given nor in the way. */
-function givableOf(connection: Prepared, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
+/** The runs that can be given. Finished and unreadable runs are made not due, so that later claims don't read them. */
+function claimableOf(connection: Prepared, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
   return rows.flatMap((row) => {
     const rowid = row.at(-1) as number
     if (isEnded(row[STATE])) {
-      letRest(connection, rowid)
+      clearClaimableAt(connection, rowid)
       return []
     }
     try {

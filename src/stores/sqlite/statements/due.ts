@@ -16,8 +16,8 @@ import {
 import type { Prepared } from "../prepared.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
-// All by belfry_schedules_due: ranges from its beginning, one seek, and a range of one instant. A schedule's share is told by its
-// rowid, which every index holds: schedules of other shares are passed over without being read.
+// All use belfry_schedules_due: ranges from its beginning, one seek, and a range of one instant. A schedule's share comes from
+// its rowid, which every index holds, so rows of other shares are skipped without being read.
 export const SELECT_SHARES = `
   select first.share, count(*) as due, coalesce(given_to, 0) as givenTo, coalesce(given_until, 0) as givenUntil
   from (
@@ -57,7 +57,7 @@ export const COUNT_NEXT_DUE = `
 
 const REF_COLUMNS = "id, state, attempt, failures, lost, created_at"
 
-// Most have none, and that is known for all of them by one statement.
+// Most schedules have no unfinished runs. One statement finds those that have some.
 export const SELECT_BUSY = `
   select value as key
   from json_each(?)
@@ -68,8 +68,8 @@ export const SELECT_BUSY = `
       and state in ('pending', 'running')
   )`
 
-// By belfry_runs_key, which has each state in the order of age. One state at a time, so that nothing is sorted: a key may
-// have a hundred thousand runs waiting.
+// By belfry_runs_key, which holds each state in the order of creation. One state at a time, so that nothing is sorted: a key may
+// have a hundred thousand pending runs.
 export const SELECT_UNFINISHED = `
   select ${REF_COLUMNS}
   from belfry_runs
@@ -79,7 +79,7 @@ export const SELECT_UNFINISHED = `
   order by created_at
   limit ${UNFINISHED_FACTS_MAX}`
 
-// By belfry_runs_schedule_completed, from its newest back to the first success: the state is in the index.
+// By belfry_runs_schedule_completed, from the newest run back to a success: the index holds the state.
 export const SELECT_LAST_SUCCESS = `
   select completed_at
   from belfry_runs
@@ -89,7 +89,7 @@ export const SELECT_LAST_SUCCESS = `
   order by completed_at desc
   limit 1`
 
-/** What a read finds before it takes any of it. */
+/** The shares with due schedules, and the shares that the read takes. */
 interface Found {
   readonly shares: readonly Share[]
   readonly taken: readonly Share[]
@@ -97,13 +97,17 @@ interface Found {
 
 function find(connection: Prepared, { limit, aheadMs = 0 }: DueRequest, reading: Reading): Found {
   const { now } = reading
-  const among = Math.max(limit, DIVIDED_MAX)
-  const shares = connection.prepare(SELECT_SHARES).all(now + aheadMs, among) as unknown as Share[]
+  const divided = Math.max(limit, DIVIDED_MAX)
+  const shares = connection.prepare(SELECT_SHARES).all(now + aheadMs, divided) as unknown as Share[]
   return { shares, taken: sharesToTake(shares, { ...reading, limit }) }
 }
 
-/** The answer where there is nothing to take, which needs no lock. Null if there is something. */
-export function dueNothing(connection: Prepared, request: DueRequest, reading: Reading): DueSchedules | null {
+/** The answer if there is no share to take, which needs no lock. Null: there is one. */
+export function dueWithoutLock(
+  connection: Prepared,
+  request: DueRequest,
+  reading: Reading,
+): DueSchedules | null {
   const found = find(connection, request, reading)
   return found.taken.length > 0 ? null : answerOf(connection, request, reading, found)
 }

@@ -2,8 +2,8 @@ import type { Instant } from "../../../core/instant.ts"
 import type { EndState } from "../../../core/schedule.ts"
 import type { Prepared } from "../prepared.ts"
 
-// As `afterEnd` does it. A count that can't be read begins again.
-const NOTE_END = `
+// `afterEnd` in SQL. A count that can't be read starts again at 0.
+const RECORD_END = `
   update belfry_schedules
   set last_state = ?1,
     last_ended_at = ?2,
@@ -20,13 +20,13 @@ const SELECT_SCHEDULE_OF = `
   from belfry_runs
   where rowid = ?`
 
-/** A run of this schedule has ended. */
-export function noteEnd(connection: Prepared, scheduleId: string, state: EndState, now: Instant): void {
-  connection.prepare(NOTE_END).run(state, now, scheduleId)
+/** Records on the schedule that one of its runs has ended. */
+export function recordEnd(connection: Prepared, scheduleId: string, state: EndState, now: Instant): void {
+  connection.prepare(RECORD_END).run(state, now, scheduleId)
 }
 
-/** As `noteEnd`, of a run that can't be read. */
-export function noteUnreadable(connection: Prepared, rowid: number, now: Instant): void {
+/** Like `recordEnd`, for a run that can't be read. */
+export function recordUnreadableEnd(connection: Prepared, rowid: number, now: Instant): void {
   const run = connection.prepare(SELECT_SCHEDULE_OF).get(rowid) as { schedule_id: unknown } | undefined
-  if (typeof run?.schedule_id === "string") noteEnd(connection, run.schedule_id, "failed", now)
+  if (typeof run?.schedule_id === "string") recordEnd(connection, run.schedule_id, "failed", now)
 }

@@ -14,7 +14,7 @@ export const SELECT_EXISTS = `
   from belfry_runs
   where id = ?`
 
-// By belfry_runs_live, which lets one run at most have a key. The write lock is held, so what isn't there can't come.
+// By belfry_runs_live, which lets at most one run have a key. The write lock is held, so no other process can take the key.
 export const SELECT_HOLDER = `
   select id
   from belfry_runs
@@ -37,12 +37,12 @@ export function enqueueRun(connection: Prepared, run: NewRun, now: Instant): Enq
     }
     return { outcome: isNew ? "created" : "exists", runId: run.id }
   }
-  // The one that holds the key may be this very run, sent again.
-  const isThere = holder === run.id || runExists(connection, run.id)
-  return isThere ? { outcome: "exists", runId: run.id } : { outcome: "held", runId: holder }
+  // The holder may be this very run, sent again.
+  const isStored = holder === run.id || runExists(connection, run.id)
+  return isStored ? { outcome: "exists", runId: run.id } : { outcome: "held", runId: holder }
 }
 
-/** Whether it is new: one whose id is there already is left as it is. */
+/** Returns whether the run is new. A run whose id exists is left unchanged. */
 export function insertRun(connection: Prepared, run: NewRun, now: Instant): boolean {
   return connection.prepare(INSERT_RUN).run(...newRunValues(run, now)).changes !== 0
 }

@@ -9,7 +9,7 @@ import type { Value } from "../driver.ts"
 import type { Prepared } from "../prepared.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
-/** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
+/** By primary key, or by the index on task, owner or tag if the filter has one. Each ends in the id, so nothing is sorted. */
 export function findSchedules(
   connection: Prepared,
   filter: ScheduleFilter,
@@ -20,11 +20,11 @@ export function findSchedules(
   return connection.rows<ScheduleRow>(sql, values).map(scheduleOf)
 }
 
-/** What is in the definition is null where that is no JSON. */
+/** A field of the definition. Null: the definition isn't JSON. */
 const inDefinition = (name: string) =>
   `case when json_valid(definition) then json_extract(definition, '$.${name}') end`
 
-/** As `scheduleStateOf` has it; its parameter is the instant before which a schedule is overdue. */
+/** `scheduleStateOf` in SQL. The parameter is the instant before which a due schedule is overdue. */
 const STATE = `
     case
       when last_error is not null or not json_valid(definition) then 'broken'
@@ -37,9 +37,9 @@ const STATE = `
       else 'ok'
     end`
 
-/** Later than any instant: where those without one are. */
+/** Later than any instant: the order of schedules without one. */
 const NEVER = Number.MAX_SAFE_INTEGER
-const PLACES = {
+const ORDER_KEYS = {
   nextRunAt: `coalesce(next_run_at, ${NEVER})`,
   lastRunAt: `coalesce(-last_run_at, ${NEVER})`,
 } as const
@@ -61,7 +61,7 @@ export function schedulesQuery(
   select ${SCHEDULE_COLUMNS}
   from belfry_schedules
   ${where === "" ? "" : `where ${where}`}
-  order by ${page.orderBy === "id" ? "id" : `${PLACES[page.orderBy]}, id`}
+  order by ${page.orderBy === "id" ? "id" : `${ORDER_KEYS[page.orderBy]}, id`}
   limit ?`,
     values: [...conditions.flatMap(({ values }) => values), page.limit],
   }
@@ -111,5 +111,5 @@ function placeOf({ orderBy, after }: SchedulePage): readonly Condition[] {
   if (after === null) return []
   if (orderBy === "id") return [{ sql: "id > ?", values: [after.id] }]
   const at = after.at === null ? NEVER : orderBy === "nextRunAt" ? after.at : -after.at
-  return [{ sql: `(${PLACES[orderBy]}, id) > (?, ?)`, values: [at, after.id] }]
+  return [{ sql: `(${ORDER_KEYS[orderBy]}, id) > (?, ?)`, values: [at, after.id] }]
 }

@@ -1,7 +1,7 @@
 import { type Run, type TriggeredBy, UNFINISHED } from "../../../core/run.ts"
 import { RUN_STATES, type RunCounts, type RunState } from "../../../core/run-states.ts"
 import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
-import { DATE_MAX } from "../../../core/sound.ts"
+import { DATE_MAX } from "../../../core/valid-records.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import { runCountsOf, type StateCount } from "../../kit/counts.ts"
 import { endOfPrefix } from "../../kit/id-prefix.ts"
@@ -22,7 +22,7 @@ const ORDER_COLUMNS = {
   completedAt: "completed_at",
 } as const
 
-/** In place of what a summary leaves out, or has the beginning of, so that SQLite needn't read it. */
+/** Replaces the columns that a summary leaves out or cuts, so that SQLite needn't read large values. */
 const IN_SUMMARIES: Readonly<Record<string, string>> = {
   payload: "'null'",
   retry: "null",
@@ -33,7 +33,7 @@ const IN_SUMMARIES: Readonly<Record<string, string>> = {
 }
 const SUMMARY_COLUMNS = RUN_COLUMNS.replace(/\w+/g, (column) => IN_SUMMARIES[column] ?? column)
 
-/** A statement for each combination that is asked for: they are few, and each is prepared once. */
+/** Each combination of filters in use is a statement of its own. They are few, and each is prepared once. */
 export interface Query {
   readonly sql: string
   readonly values: readonly Value[]
@@ -56,9 +56,9 @@ export function readRuns(connection: Prepared, ids: readonly string[]): readonly
 }
 
 /**
- * By the index on the instant, or on schedule, task or parent and the instant; by primary key if ids are given, and then sorted.
- * States alone are asked for one by one, each by its own part of an index: among a million that succeeded, those that failed are
- * few. The same goes for what triggered a run.
+ * Uses the index on the instant, or on schedule, task or parent and the instant; with ids, the primary key and a sort. A filter
+ * on states alone is one query per state, each on its own part of an index: among a million succeeded runs, the failed ones are
+ * few. The same holds for `triggeredBy`.
  */
 export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] {
   const { states, triggeredBy, ...rest } = filter
@@ -83,7 +83,7 @@ function isNarrow(filter: RunFilter): boolean {
   return NARROW.some((part) => filter[part] !== undefined)
 }
 
-/** Those of belfry_runs_triggered_by. */
+/** The values in the partial index belfry_runs_triggered_by. */
 function isRare(triggeredBy: TriggeredBy): boolean {
   return triggeredBy === "catchup" || triggeredBy === "manual" || triggeredBy === "backfill"
 }
@@ -110,13 +110,13 @@ function boundsOf({ orderBy, after, from, until }: RunPage): readonly Query[] {
   if (until !== undefined) bounds.push({ sql: `${column} < ?`, values: [until] })
   if (after !== null) {
     bounds.push({ sql: `(${column}, id) < (?, ?)`, values: [after.at, after.id] })
-    // An instant out of reach of a date is read as the first or last date: a page behind the last of these is empty.
+    // An instant outside the range of a date is read as the first or last date. No page follows the first date.
     bounds.push({ sql: `${column} >= ${-DATE_MAX}`, values: [] })
   }
   return bounds
 }
 
-/** Several queries are put together only where runs are ordered by their creation. */
+/** The results of several queries are merged only with the order by `createdAt`. */
 function newestFirst(a: Run, b: Run): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
 }
@@ -129,11 +129,11 @@ export function countRuns(connection: Prepared, filter: RunFilter, limit: number
   )
 }
 
-/** Those of one schedule or run are counted together; otherwise each state by its own part of an index, up to the limit. */
+/** With a narrow filter, one query counts all states. Otherwise one query per state, by part of an index, up to the limit. */
 export function countQueries(filter: RunFilter, limit: number): readonly Query[] {
   const { states, ...rest } = filter
-  const { task: _task, ...beside } = filter
-  if (isNarrow(beside) || filter.idPrefix !== undefined || filter.workerId !== undefined) {
+  const { task: _task, ...withoutTask } = filter
+  if (isNarrow(withoutTask) || filter.idPrefix !== undefined || filter.workerId !== undefined) {
     const conditions = conditionsOf(filter)
     const sql = `
   select state, count(*) as runs
@@ -151,7 +151,7 @@ export function countQueries(filter: RunFilter, limit: number): readonly Query[]
   })
 }
 
-/** Most runs of a task have succeeded: those are found by their task, all others by their state. */
+/** Most runs of a task have succeeded: these are found by the index on the task, all others by the index on the state. */
 function inState(state: RunState, others: readonly Query[], isOfTask: boolean): readonly Query[] {
   const isByTask = isOfTask && state === "succeeded"
   const conditions = others.map(({ sql, values }) => ({
@@ -171,7 +171,7 @@ export function findWorkers(
 function conditionsOf(filter: RunFilter): readonly Query[] {
   const { ids, idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   const conditions: Query[] = []
-  // A list is one value, so that its length makes no other statement.
+  // A list is one JSON value, so that lists of all lengths use one statement.
   const isAnyOf = (column: string, list: readonly string[] | undefined) => {
     if (list === undefined) return
     conditions.push({ sql: `${column} in (select value from json_each(?))`, values: [JSON.stringify(list)] })
@@ -186,13 +186,13 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
   is("parent_id", parentId)
   is("task", task)
   is("concurrency_key", concurrencyKey)
-  // The plus keeps the planner from the index on states, where the order asked for would have to be sorted.
+  // The plus keeps the planner from the index on states, which would need a sort.
   isAnyOf("+state", states)
   isAnyOf("triggered_by", triggeredBy)
-  // Running runs are few, and found by their state.
+  // Running runs are few, and are found by the index on states.
   if (workerId !== undefined)
     conditions.push({ sql: "state = 'running' and worker_id = ?", values: [workerId] })
-  // In the very words of belfry_runs_key, so that the unfinished runs of a key are found by it.
+  // The exact condition of belfry_runs_key, so that the planner uses this partial index for the unfinished runs of a key.
   const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
   if (concurrencyKey !== undefined && isUnfinished) {
     conditions.push({ sql: "state in ('pending', 'running')", values: [] })

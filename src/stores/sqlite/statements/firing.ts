@@ -10,7 +10,7 @@ import { holderOf, insertRun, runExists } from "./enqueuing.ts"
 import { addEntry } from "./journal.ts"
 import { takeVersions } from "./versions.ts"
 
-export const SELECT_STEPS = `
+export const SELECT_PLANNED = `
   select id, ${VERSION} as version, next_run_at
   from belfry_schedules
   where id in (select value from json_each(?))`
@@ -35,74 +35,79 @@ const DELETE_FINISHED = `
   where id = ?`
 
 /**
- * All plans in one transaction, under the file's one write lock: what is read about a plan stays true while it is applied,
- * so a plan is judged first and then applied whole.
+ * Applies all plans in one transaction, under the file's write lock: rows that are read can't change, so each plan is checked
+ * first and then applied as a whole.
  */
 export function firePlans(
   connection: Prepared,
   plans: readonly FirePlan[],
   now: Instant,
-): { answers: readonly FireAnswer[]; news: readonly Hint[] } {
-  if (plans.length === 0) return { answers: [], news: [] }
-  const news = new Set<Hint>()
-  // Numbers that no plan uses are lost, which costs nothing: versions only have to be new.
+): { answers: readonly FireAnswer[]; hints: readonly Hint[] } {
+  if (plans.length === 0) return { answers: [], hints: [] }
+  const hints = new Set<Hint>()
+  // Stale and held plans leave unused version numbers, which is harmless: versions only have to be new.
   let version = takeVersions(connection, plans.length) - plans.length
-  const steps = stepsOf(connection, plans)
-  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, steps, now, news }))
-  return { answers, news: [...news] }
+  const stored = storedVersionsOf(connection, plans)
+  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, stored, now, hints }))
+  return { answers, hints: [...hints] }
 }
 
 function firePlan(
   connection: Prepared,
   plan: FirePlan,
-  { version, steps, now, news }: { version: number; steps: Steps; now: Instant; news: Set<Hint> },
+  {
+    version,
+    stored,
+    now,
+    hints,
+  }: { version: number; stored: StoredVersions; now: Instant; hints: Set<Hint> },
 ): FireAnswer {
-  const before = steps.get(plan.scheduleId)
+  const before = stored.get(plan.scheduleId)
   if (before?.version !== plan.ifVersion) return { outcome: "stale" }
   if (isHeld(connection, plan.runs)) return { outcome: "held" }
 
-  // It has moved now: a second plan for it in the same call is a step behind.
-  steps.delete(plan.scheduleId)
+  // A second plan for the schedule in the same call is stale.
+  stored.delete(plan.scheduleId)
   const created = plan.runs.filter((run) => insertRun(connection, run, now))
   if (plan.progress === null) {
     connection.prepare(DELETE_FINISHED).run(plan.scheduleId)
   } else {
     const values = [...progressValues(plan.progress), ...tallyOf(created, now)]
     connection.prepare(UPDATE_PROGRESS).run(version, ...values, plan.scheduleId)
-    // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
-    if (isSooner(plan.progress.nextRunAt, before.next_run_at)) news.add("schedules")
+    // An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes it due sooner needs one.
+    if (isSooner(plan.progress.nextRunAt, before.next_run_at)) hints.add("schedules")
   }
   if (plan.entry !== undefined) {
     addEntry(connection, plan.entry, now)
-    news.add("schedules")
+    hints.add("schedules")
   }
-  if (created.length > 0) news.add("runs")
+  if (created.length > 0) hints.add("runs")
   return { outcome: "done", created: created.map((run) => run.id) }
 }
 
-/** How many runs more, the last of them, and when it was created; records of what didn't run don't count. */
+/** The number of new runs, the last of them, and when it was created. Skips don't count. */
 function tallyOf(created: readonly NewRun[], now: Instant): readonly Value[] {
   const runs = created.filter((run) => run.state === "pending")
   const last = runs.at(-1)
   return last === undefined ? [0, null, null] : [runs.length, last.id, now]
 }
 
-/** Where the plans' schedules stand, read once for the whole call. */
-type Steps = Map<string, StepRow>
+/** The stored versions of the plans' schedules, read once for the whole call. */
+type StoredVersions = Map<string, VersionRow>
 
-function stepsOf(connection: Prepared, plans: readonly FirePlan[]): Steps {
+function storedVersionsOf(connection: Prepared, plans: readonly FirePlan[]): StoredVersions {
   const ids = JSON.stringify(plans.map((plan) => plan.scheduleId))
-  const rows = connection.prepare(SELECT_STEPS).all(ids) as StepRow[]
+  const rows = connection.prepare(SELECT_PLANNED).all(ids) as VersionRow[]
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-interface StepRow {
+interface VersionRow {
   readonly id: string
   readonly version: number
   readonly next_run_at: Instant | null
 }
 
-/** Whether a new run of the plan needs a live key that another run has, stored or in the same plan. */
+/** Whether a new run of the plan needs a live key that another run holds, stored or in the same plan. */
 function isHeld(connection: Prepared, runs: readonly NewRun[]): boolean {
   const taken = new Set<string>()
   for (const { id, state, liveKey } of runs) {

@@ -25,7 +25,7 @@ const DELETE_WORKER = `
   delete from belfry_workers
   where id = ?`
 
-// State and attempt fence it: a worker that lost the run extends nobody's lease.
+// Fenced by state and attempt: a worker that lost the run can't extend the lease of another worker.
 const EXTEND_LEASE = `
   update belfry_runs
   set claimable_at = ?,

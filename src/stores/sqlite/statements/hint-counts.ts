@@ -2,7 +2,7 @@ import type { Hint } from "../../../store/store.ts"
 import { SHARED_HINTS, type SharedHint } from "../../kit/shared-hints.ts"
 import type { Prepared } from "../prepared.ts"
 
-/** How often each hint was due: what other processes compare to learn whether a commit concerns them. */
+/** How often each hint was sent. Other processes compare these counts to see which hints a commit brings. */
 
 export type HintCounts = Readonly<Record<SharedHint, number>>
 

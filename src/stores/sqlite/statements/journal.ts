@@ -42,7 +42,7 @@ export function readJournal(
     )
 }
 
-/** By the index on what it is about, where that is asked for; else by the one on the instant. */
+/** By the index on subject and id if the filter has them, otherwise by the index on the instant. */
 export function journalQuery(
   filter: JournalFilter,
   page: JournalPage,

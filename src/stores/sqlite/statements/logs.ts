@@ -4,7 +4,7 @@ import { jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
 import { type LogRow, logLineOf } from "../rows.ts"
 
-// Lines of a run that is gone have nowhere to go; a line that is there stays as it is.
+// Lines of a run that isn't stored are dropped. A line that is stored already stays unchanged.
 const INSERT_LINE = `
   insert into belfry_logs (run_id, attempt, number, at, level, message, fields)
   select id, ?, ?, ?, ?, ?, ?
@@ -12,7 +12,7 @@ const INSERT_LINE = `
   where id = ?
   on conflict (run_id, attempt, number) do nothing`
 
-// By the primary key, which is the order asked for.
+// By the primary key, which has this order.
 export const SELECT_LINES = `
   select attempt, number, at, level, message, fields
   from belfry_logs

@@ -2,7 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { PruneRequest } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 
-/** Where a look through the history has come to: the oldest first. */
+/** How far a scan of the finished runs, oldest first, has come. */
 export interface Place {
   readonly completedAt: Instant
   readonly id: string
@@ -10,8 +10,8 @@ export interface Place {
 
 export const FROM_THE_OLDEST: Place = { completedAt: Number.MIN_SAFE_INTEGER, id: "" }
 
-// A finished run without its end was ended by hand, such as by an update of its state. It is pruned by no index, so it gets its
-// end when it is noticed. By belfry_runs_without_end, which is empty unless there are such runs.
+// A finished run without `completed_at` was ended by SQL directly, without our checks. It would never be pruned, so it gets a
+// `completed_at` here. By belfry_runs_without_end, which is empty unless there are such runs.
 export const UPDATE_WITHOUT_END = `
   update belfry_runs
   set completed_at = ?
@@ -24,8 +24,8 @@ export const UPDATE_WITHOUT_END = `
     limit ?
   )`
 
-// By belfry_runs_completed, from a place on. The newest of its schedule are counted by belfry_runs_schedule_completed, as
-// far as is needed to know. Those that their schedule hasn't settled stay, too.
+// By belfry_runs_completed, after a place. Newer runs of the same schedule are counted by belfry_runs_schedule_completed, up to
+// `keepPerSchedule`. Runs of occurrences after their schedule's `covered_until` stay, too.
 export const SELECT_OLD = `
   select id,
     completed_at,
@@ -53,7 +53,7 @@ export const SELECT_OLD = `
   order by completed_at, id
   limit ?`
 
-// Its log goes with it, by the foreign key.
+// The foreign key deletes its log, too.
 const DELETE_RUN = `
   delete from belfry_runs
   where id = ?`
@@ -68,10 +68,10 @@ const DELETE_WORKERS = `
     limit ?
   )`
 
-/** How many runs are looked at in one transaction: some milliseconds, so that nobody waits long for the lock. */
-const BITE = 500
+/** How many runs one transaction reads: a few milliseconds, so that no process waits long for the lock. */
+const BATCH = 500
 
-/** Deletes what is old among the next few, at most `limit`; `next` is null at the end of what is old enough. */
+/** Deletes at most `limit` old runs of the next batch. `next` is where to go on. Null: no more runs are old enough. */
 export function pruneRuns(
   connection: Prepared,
   request: PruneRequest,
@@ -80,16 +80,16 @@ export function pruneRuns(
   now: Instant,
 ): { runs: number; next: Place | null } {
   const { keepPerSchedule, olderThanMs } = request
-  connection.prepare(UPDATE_WITHOUT_END).run(now, BITE)
+  connection.prepare(UPDATE_WITHOUT_END).run(now, BATCH)
   const rows = connection
     .prepare(SELECT_OLD)
-    .all(keepPerSchedule, keepPerSchedule, from.completedAt, from.id, now - olderThanMs, BITE) as OldRow[]
-  const doomed = rows.filter((row) => row.is_kept === 0).slice(0, limit)
+    .all(keepPerSchedule, keepPerSchedule, from.completedAt, from.id, now - olderThanMs, BATCH) as OldRow[]
+  const prunable = rows.filter((row) => row.is_kept === 0).slice(0, limit)
   const remove = connection.prepare(DELETE_RUN)
-  for (const { id } of doomed) remove.run(id)
+  for (const { id } of prunable) remove.run(id)
   const last = rows[rows.length - 1]
-  const isEnd = last === undefined || rows.length < BITE
-  return { runs: doomed.length, next: isEnd ? null : { completedAt: last.completed_at, id: last.id } }
+  const isEnd = last === undefined || rows.length < BATCH
+  return { runs: prunable.length, next: isEnd ? null : { completedAt: last.completed_at, id: last.id } }
 }
 
 interface OldRow {

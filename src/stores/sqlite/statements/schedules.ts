@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { Schedule } from "../../../core/schedule.ts"
-import { DATE_MAX } from "../../../core/sound.ts"
+import { DATE_MAX } from "../../../core/valid-records.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 import { scheduleValues, VERSION } from "../schedule-rows.ts"
@@ -13,7 +13,7 @@ const SELECT_VERSION = `
   from belfry_schedules
   where id = ?`
 
-// Not `insert or replace`: that deletes the row first, and its tags with it.
+// Not `insert or replace`, which deletes the row first, and its tags with it.
 const UPSERT_SCHEDULE = `
   insert into belfry_schedules (id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at,
     covered_until, overrides, paused, fired_count, last_error, finished_at, definition)
@@ -24,7 +24,7 @@ const UPSERT_SCHEDULE = `
   = (excluded.version, excluded.revision, excluded.created_at, excluded.updated_at, excluded.declared_as, excluded.task,
     excluded.owner, excluded.next_run_at, excluded.covered_until, excluded.overrides, excluded.paused,
     excluded.fired_count, excluded.last_error, excluded.finished_at, excluded.definition),
-    -- What the store counts itself stays; what can't be read of it would keep the schedule unreadable for ever.
+    -- The store's own counts stay. Unreadable ones are reset, or they would keep the schedule unreadable for ever.
     run_count = case when run_count between 0 and ${Number.MAX_SAFE_INTEGER} then run_count else 0 end,
     last_run_at = case when last_run_at between ${-DATE_MAX} and ${DATE_MAX} then last_run_at end,
     last_ended_at = case when last_ended_at between ${-DATE_MAX} and ${DATE_MAX} then last_ended_at end,

@@ -27,8 +27,8 @@ const UPSERT_COUNTERS = `
   values (?, ?, ?, ?, ?)`
 
 /**
- * False if it wasn't added, now or before. The worker's record remembers what was; without a record nothing is: a goodbye that is sent
- * twice would add twice.
+ * Returns whether the batch is added, by this call or an earlier one. The worker's record holds the number of its last batch.
+ * Without a record nothing is added: a last heartbeat that is sent twice would add its batch twice.
  */
 export function addBatch(connection: Prepared, { worker, statistics }: Heartbeat, now: Instant): boolean {
   if (statistics === null) return true

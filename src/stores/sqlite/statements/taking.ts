@@ -3,12 +3,12 @@ import { isFinished, type Run } from "../../../core/run.ts"
 import { RUN_STATES, type RunState } from "../../../core/run-states.ts"
 import type { ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../kit/isolation.ts"
-import { isUnkeepable } from "../faults.ts"
+import { isUnstorable } from "../faults.ts"
 import type { Prepared } from "../prepared.ts"
 import { withAttempt } from "../rows.ts"
-import { noteUnreadable } from "./ends.ts"
+import { recordUnreadableEnd } from "./ends.ts"
 
-/** A due run, and the row it was read from. */
+/** A due run, and the rowid of its row. */
 export interface Claimable {
   readonly run: Run
   readonly rowid: number
@@ -25,8 +25,8 @@ const FAIL_UNREADABLE = `
     reason = 'unreadable'
   where rowid = ?`
 
-// Finished work is due never. One that says otherwise was changed without our checks.
-const REST_FINISHED = `
+// A finished run is never due. One with a `claimable_at` was written by SQL directly, without our checks.
+const CLEAR_CLAIMABLE_AT = `
   update belfry_runs
   set claimable_at = null
   where rowid = ?`
@@ -51,7 +51,7 @@ const TAKE_RUN = `
   where rowid = ?
     and id = ?`
 
-/** Makes the run this worker's. Null if its row can't be changed: it is failed then, since it would stop every claim to come. */
+/** Gives the run to the worker. Null: its row can't be changed; the run becomes failed, or it would stop every later claim. */
 export function take(
   connection: Prepared,
   { run, rowid }: Claimable,
@@ -63,11 +63,16 @@ export function take(
   const values = [attempt, workerId, now, claimableAt, lost, JSON.stringify(attempts), rowid, run.id]
   try {
     const { changes } = connection.prepare(TAKE_RUN).run(...values)
-    // Nobody else has this record yet: it was made of the row a moment ago, and a copy of thirty fields is what costs most.
+    // Changed in place: no other code has this record yet, and a copy of thirty fields would be the largest cost of a claim.
     if (Number(changes) === 1) return Object.assign(run, step)
-    failUnreadable(connection, rowid, `its id is not ${JSON.stringify(run.id)}, as which it is read`, now)
+    failUnreadable(
+      connection,
+      rowid,
+      `its id is read as ${JSON.stringify(run.id)}, but stored differently`,
+      now,
+    )
   } catch (error) {
-    if (!isUnkeepable(error)) throw error
+    if (!isUnstorable(error)) throw error
     failUnreadable(connection, rowid, error, now)
   }
   return null
@@ -75,22 +80,22 @@ export function take(
 
 export function failUnreadable(connection: Prepared, rowid: number, error: unknown, now: Instant): void {
   connection.prepare(FAIL_UNREADABLE).run(now, unreadableBecause(error), rowid)
-  noteUnreadable(connection, rowid, now)
+  recordUnreadableEnd(connection, rowid, now)
 }
 
-/** In one of the states that end a run; one that is no state at all can't be read. */
+/** Whether the state ends a run. An unknown state doesn't: its run can't be read. */
 export function isEnded(state: RunState): boolean {
   return ENDS.has(state)
 }
 
-/** A run that has ended keeps its end. */
-export function letRest(connection: Prepared, rowid: number): void {
-  connection.prepare(REST_FINISHED).run(rowid)
+/** For a finished run: its end stays unchanged. */
+export function clearClaimableAt(connection: Prepared, rowid: number): void {
+  connection.prepare(CLEAR_CLAIMABLE_AT).run(rowid)
 }
 
 function stepOf(connection: Prepared, run: Run, request: ClaimRequest, now: Instant) {
   const { leaseMs } = request.tasks.findLast((task) => task.name === run.task)!
-  const silenced = run.state === "running" ? silenceOf(connection, run) : null
+  const silentOutcome = run.state === "running" ? silentOutcomeOf(connection, run) : null
   return {
     state: "running" as const,
     attempt: run.attempt + 1,
@@ -99,15 +104,15 @@ function stepOf(connection: Prepared, run: Run, request: ClaimRequest, now: Inst
     startedAt: now,
     claimableAt: now + leaseMs,
     progress: null,
-    lost: run.lost + (silenced === "lost" ? 1 : 0),
+    lost: run.lost + (silentOutcome === "lost" ? 1 : 0),
     attempts:
-      silenced === null
+      silentOutcome === null
         ? run.attempts
-        : withAttempt(run, { outcome: silenced, at: run.claimableAt!, error: null }),
+        : withAttempt(run, { outcome: silentOutcome, at: run.claimableAt!, error: null }),
   }
 }
 
-/** How the attempt ended of a worker that fell silent. */
-function silenceOf(connection: Prepared, { id }: Run): "lost" | "unconfirmed" {
+/** The outcome of an attempt whose worker fell silent. */
+function silentOutcomeOf(connection: Prepared, { id }: Run): "lost" | "unconfirmed" {
   return connection.prepare(SELECT_CONFIRMED).get(id) === undefined ? "unconfirmed" : "lost"
 }

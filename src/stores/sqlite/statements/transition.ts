@@ -5,7 +5,7 @@ import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
 import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
-import { noteEnd } from "./ends.ts"
+import { recordEnd } from "./ends.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
@@ -43,19 +43,19 @@ interface ChangedRow {
   readonly attempts: string
 }
 
-/** Under the write lock: the state and attempt that are compared are those that are replaced. */
+/** Holds the write lock: the state and attempt can't change between the comparison and the update. */
 export function changeRuns(
   connection: Prepared,
   changes: readonly RunChange[],
   now: Instant,
-): { answers: readonly TransitionAnswer[]; news: readonly Hint[] } {
-  const news = new Set<Hint>()
+): { answers: readonly TransitionAnswer[]; hints: readonly Hint[] } {
+  const hints = new Set<Hint>()
   const rows = rowsOf(connection, changes)
-  const answers = changes.map((change) => changeRun(connection, rows, change, news, now))
-  return { answers, news: [...news] }
+  const answers = changes.map((change) => changeRun(connection, rows, change, hints, now))
+  return { answers, hints: [...hints] }
 }
 
-/** Where the runs are, read once for the whole call and kept up to date: one call may change a run twice. */
+/** The runs' rows, read once for the whole call and kept up to date: one call may change a run twice. */
 type Rows = Map<string, ChangedRow>
 
 function rowsOf(connection: Prepared, changes: readonly RunChange[]): Rows {
@@ -68,7 +68,7 @@ function changeRun(
   connection: Prepared,
   rows: Rows,
   change: RunChange,
-  news: Set<Hint>,
+  hints: Set<Hint>,
   now: Instant,
 ): TransitionAnswer {
   const row = rows.get(change.runId)
@@ -77,15 +77,16 @@ function changeRun(
   if (state !== change.ifState || row.attempt !== change.ifAttempt) {
     return { outcome: "stale", state, attempt: Number(row.attempt) }
   }
-  const isRevived = isFinished(state) && !isFinished(change.state)
-  if (isRevived && holderOf(connection, row.live_key) !== null) return { outcome: "held" }
+  const isRetried = isFinished(state) && !isFinished(change.state)
+  if (isRetried && holderOf(connection, row.live_key) !== null) return { outcome: "held" }
 
   rows.set(row.id, applyChange(connection, row, change, now))
-  if (row.schedule_id !== null && isEnd(change.state)) noteEnd(connection, row.schedule_id, change.state, now)
-  if (change.state === "cancelled") news.add("cancelled")
-  if (isFinished(change.state)) news.add("ended")
-  // A run that waits again, or one whose end lets another with its concurrency key begin.
-  if (change.state === "pending" || row.concurrency_limit !== null) news.add("runs")
+  if (row.schedule_id !== null && isEnd(change.state))
+    recordEnd(connection, row.schedule_id, change.state, now)
+  if (change.state === "cancelled") hints.add("cancelled")
+  if (isFinished(change.state)) hints.add("ended")
+  // The run is pending again, or its end may let another run with its concurrency key begin.
+  if (change.state === "pending" || row.concurrency_limit !== null) hints.add("runs")
   return { outcome: "done" }
 }
 
@@ -94,7 +95,7 @@ function applyChange(connection: Prepared, row: ChangedRow, change: RunChange, n
   const claimableAt = claimableAfter(change, row.due_at, now)
   const isEnded = outcome !== null
   const workerId = isEnded ? null : row.worker_id
-  const attempts = isEnded ? storyOf(row, { outcome, at: now, error }) : row.attempts
+  const attempts = isEnded ? attemptsText(row, { outcome, at: now, error }) : row.attempts
   connection
     .prepare(UPDATE_RUN)
     .run(
@@ -116,7 +117,7 @@ function applyChange(connection: Prepared, row: ChangedRow, change: RunChange, n
   return { ...row, state, worker_id: workerId, attempts }
 }
 
-function storyOf(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
+function attemptsText(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
   const { attempt, worker_id: workerId, due_at: dueAt, started_at: startedAt } = row
   return JSON.stringify(
     withAttempt({ attempt, workerId, dueAt, startedAt, attempts: attemptsIn(row.attempts) }, ended),

@@ -8,9 +8,9 @@ import { CHECK_EVERY_MS } from "../../../src/stores/redis/hints.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
-import { aClient, anOpenStore, aStore, atTheEnd, heardBy, until } from "./scratch.ts"
+import { aClient, anOpenStore, aStore, atTheEnd, hintsReceivedBy, until } from "./scratch.ts"
 
-/** A connection can end without a word to either side: a firewall forgets it, or a host is gone. */
+/** A connection can end without a message to either side: a firewall drops it, or its host vanishes. */
 
 const DEADLINE_MS = 5_000
 
@@ -19,15 +19,15 @@ async function aListener() {
   atTheEnd(() => server.stop())
   const proxy = await faultProxy(server.port)
   atTheEnd(() => proxy.close())
-  const { clock, checksAhead } = aCountingClock()
+  const { clock, checksScheduled } = aCountingClock()
   const place = { url: proxy.through(server.url), prefix: "belfry" }
   const store = await anOpenStore(place, { deadlineMs: DEADLINE_MS, clock })
-  const heard = await heardBy(store)
-  await until(() => checksAhead() === 1, "the first check is set")
-  return { server, proxy, clock, checksAhead, store, heard }
+  const received = await hintsReceivedBy(store)
+  await until(() => checksScheduled() === 1, "the first check is scheduled")
+  return { server, proxy, clock, checksScheduled, store, received }
 }
 
-/** Virtual time, which tells how many checks were set so far. */
+/** A virtual clock that counts the checks that were scheduled. */
 function aCountingClock() {
   const clock = aVirtualClock()
   let checks = 0
@@ -35,65 +35,65 @@ function aCountingClock() {
     if (delayMs === CHECK_EVERY_MS) checks++
     return clock.setTimer(delayMs, callback)
   }
-  return { clock: { ...clock, setTimer }, checksAhead: () => checks }
+  return { clock: { ...clock, setTimer }, checksScheduled: () => checks }
 }
 
-test("a subscriber whose connection died silently is replaced, hints at everything, and hears again", async () => {
-  const { server, proxy, clock, heard } = await aListener()
+test("a subscriber that stops answering is replaced: listeners get every hint, and then new hints again", async () => {
+  const { server, proxy, clock, received } = await aListener()
   const elsewhere = await anOpenStore({ url: server.url, prefix: "belfry" })
   proxy.silence()
-  await elsewhere.enqueue([aRun({ id: "unheard" })])
+  await elsewhere.enqueue([aRun({ id: "missed" })])
 
   await advance(clock, CHECK_EVERY_MS)
   await advance(clock, DEADLINE_MS)
 
-  await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
-  heard.length = 0
-  await elsewhere.enqueue([aRun({ id: "heard" })])
-  await until(() => heard.includes("runs"), "it hears again")
+  await until(() => new Set(received).size === SHARED_HINTS.length, "listeners get every hint")
+  received.length = 0
+  await elsewhere.enqueue([aRun({ id: "after" })])
+  await until(() => received.includes("runs"), "new hints arrive again")
 })
 
-test("a subscriber that dies again is replaced again", async () => {
-  const { proxy, clock, checksAhead, heard } = await aListener()
+test("a subscriber that stops answering again is replaced again", async () => {
+  const { proxy, clock, checksScheduled, received } = await aListener()
 
   for (let deaths = 1; deaths <= 2; deaths++) {
     proxy.silence()
-    heard.length = 0
+    received.length = 0
     await advance(clock, CHECK_EVERY_MS)
     await advance(clock, DEADLINE_MS)
-    await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
-    await until(() => checksAhead() === 1 + deaths, "the next check is set")
+    await until(() => new Set(received).size === SHARED_HINTS.length, "listeners get every hint")
+    await until(() => checksScheduled() === 1 + deaths, "the next check is scheduled")
   }
 })
 
-test("a subscriber that answers is left alone, and nothing is hinted at", async () => {
-  const { server, clock, checksAhead, heard } = await aListener()
+test("a subscriber that answers its checks is kept, and listeners get no hint", async () => {
+  const { server, clock, checksScheduled, received } = await aListener()
   const client = aClient(server.url)
   const before = await client.client("LIST")
 
   for (let checks = 1; checks <= 5; checks++) {
     await advance(clock, CHECK_EVERY_MS)
-    await until(() => checksAhead() === 1 + checks, "the check is answered")
+    await until(() => checksScheduled() === 1 + checks, "the check is answered")
   }
 
   assert.equal(idsOf(await client.client("LIST")), idsOf(before))
-  assert.deepEqual(heard, [])
+  assert.deepEqual(received, [])
 })
 
-test("a store that is closed checks no more", async () => {
-  const { clock, checksAhead, store } = await aListener()
+test("a closed store makes no further checks", async () => {
+  const { clock, checksScheduled, store } = await aListener()
 
   await store.close()
   await advance(clock, 10 * CHECK_EVERY_MS)
 
-  assert.equal(checksAhead(), 1)
+  assert.equal(checksScheduled(), 1)
 })
 
-test("a store that is closed while its subscriber is back and not yet answered ends without a stray error", async () => {
-  const stray: unknown[] = []
-  const onStray = (error: unknown) => stray.push(error)
-  process.on("unhandledRejection", onStray)
-  atTheEnd(() => process.off("unhandledRejection", onStray))
+test("closing a store while its subscriber resubscribes causes no unhandled rejection", async () => {
+  const unhandled: unknown[] = []
+  const onUnhandled = (error: unknown) => unhandled.push(error)
+  process.on("unhandledRejection", onUnhandled)
+  atTheEnd(() => process.off("unhandledRejection", onUnhandled))
   const server = await startRedis()
   atTheEnd(() => server.stop())
   const proxy = await faultProxy(server.port)
@@ -103,9 +103,9 @@ test("a store that is closed while its subscriber is back and not yet answered e
   const duplicate = vi.spyOn(client, "duplicate")
   const store = aStore(client)
   await store.open()
-  await heardBy(store)
-  const isAsked = new Promise<void>((resolve) => {
-    // Whatever is asked on the new connection after this is never answered.
+  await hintsReceivedBy(store)
+  const isResubscribing = new Promise<void>((resolve) => {
+    // From here on, nothing on the new connection is answered.
     void proxy.loseRequest((bytes) => {
       if (bytes.includes("subscribe")) {
         proxy.blackhole()
@@ -115,15 +115,15 @@ test("a store that is closed while its subscriber is back and not yet answered e
     })
   })
   proxy.cut()
-  await isAsked
+  await isResubscribing
 
   const hasEnded = once(duplicate.mock.results[0]!.value as EventEmitter, "end")
   await store.close()
   await hasEnded
-  // Node tells of a rejection that nobody heard after all that is at hand was done.
+  // Node reports an unhandled rejection after the current turn of the event loop.
   await setImmediate()
 
-  assert.deepEqual(stray, [])
+  assert.deepEqual(unhandled, [])
 })
 
 function idsOf(clientList: unknown): string {

@@ -6,31 +6,35 @@ import { accepted } from "../../store/refused.ts"
 import type { Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { findSchedule } from "../schedules/change-schedule.ts"
-import type { Because } from "../schedules/steering-options.ts"
+import type { ChangeReason } from "../schedules/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, triggerNow } from "../schedules/trigger.ts"
 import { newRunFor } from "./enqueue.ts"
 import { sourceOf } from "./run-options.ts"
 import { RETRY, requireRun, wrongState } from "./step-runs.ts"
 
-/** A run's payload is part of what it is: another payload is another run, for the same occurrence. */
-export async function retryAnew(
+/** The payload of a run never changes. So a retry with another payload is a new run for the same occurrence. */
+export async function retryWithPayload(
   parts: { store: Store; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
   id: string,
   payload: unknown,
-  because: Because,
+  because: ChangeReason,
 ): Promise<Run> {
   const run = await requireRun(parts.store, id)
   if (!RETRY.from.includes(run.state)) throw wrongState(run, RETRY.past)
   const reason = because.reason ?? `Instead of ${run.id}`
-  const { outcome, runId } = await anew(parts, run, payload, { ...because, reason })
+  const { outcome, runId } = await createRun(parts, run, payload, { ...because, reason })
   if (outcome === "created") return requireRun(parts.store, runId)
-  throw new BelfryError("BELFRY_RUN_HELD", `Run "${id}" can't be ${RETRY.past}: ${runId} isn't done.`, {
-    details: { id, holder: runId },
-  })
+  throw new BelfryError(
+    "BELFRY_RUN_HELD",
+    `Run "${id}" can't be ${RETRY.past}: run ${runId} has not finished.`,
+    {
+      details: { id, holder: runId },
+    },
+  )
 }
 
-async function anew(
-  parts: Parameters<typeof retryAnew>[0],
+async function createRun(
+  parts: Parameters<typeof retryWithPayload>[0],
   { task, scheduleId, scheduledFor }: Run,
   payload: unknown,
   because: { reason: string; by?: string },

@@ -2,8 +2,8 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { aRun, aSchedule } from "../store/laws/factories.ts"
 import type { Attempt, Run } from "./run.ts"
-import { assertSoundRun, assertSoundSchedule, DATE_MAX } from "./sound.ts"
 import { unreadableRun, unreadableSchedule } from "./unreadable.ts"
+import { assertValidRun, assertValidSchedule, DATE_MAX } from "./valid-records.ts"
 
 const SCHEDULE = { ...aSchedule(), version: 1 }
 const { delayMs: _, notBefore: __, ...REQUEST } = aRun()
@@ -11,7 +11,7 @@ const RUN: Run = { ...unreadableRun({ id: "r" }, ""), ...REQUEST, error: null }
 
 const ANYTHING = [undefined, null, true, 7, -1, 1.5, 1e300, Number.NaN, "x", [], [null], {}] as const
 
-/** What fits beside the one that stands there. */
+/** For each kind, the values of ANYTHING that are valid. */
 const FITTING: Readonly<Record<string, readonly unknown[]>> = {
   text: ["x"],
   "text or null": [null, "x"],
@@ -69,15 +69,15 @@ test.each([
   ["runCount", "count"],
   ["lastRunId", "text or null"],
   ["lastRunAt", "instant or null"],
-])("%s of a schedule is %s", (name, kind) => {
-  assertSoundSchedule(SCHEDULE)
+])("the field %s of a schedule must be %s", (name, kind) => {
+  assertValidSchedule(SCHEDULE)
   for (const value of ANYTHING) {
     const damaged = { ...SCHEDULE, [name]: value }
     if (FITTING[kind]!.some((fitting) => same(fitting, value))) {
-      assertSoundSchedule(damaged)
+      assertValidSchedule(damaged)
     } else {
-      assert.throws(() => assertSoundSchedule(damaged), new RegExp(name), `${name}: ${String(value)}`)
-      assertSoundSchedule(unreadableSchedule(damaged, "why"))
+      assert.throws(() => assertValidSchedule(damaged), new RegExp(name), `${name}: ${String(value)}`)
+      assertValidSchedule(unreadableSchedule(damaged, "why"))
     }
   }
 })
@@ -113,15 +113,15 @@ test.each([
   ["error", "text or null"],
   ["progress", "object or null"],
   ["attempts", "list"],
-])("%s of a run is %s", (name, kind) => {
-  assertSoundRun(RUN)
+])("the field %s of a run must be %s", (name, kind) => {
+  assertValidRun(RUN)
   for (const value of ANYTHING) {
     const damaged = { ...RUN, [name]: value } as Run
     if (FITTING[kind]!.some((fitting) => same(fitting, value))) {
-      assertSoundRun(damaged)
+      assertValidRun(damaged)
     } else {
-      assert.throws(() => assertSoundRun(damaged), new RegExp(name), `${name}: ${String(value)}`)
-      assertSoundRun(unreadableRun(damaged, "why"))
+      assert.throws(() => assertValidRun(damaged), new RegExp(name), `${name}: ${String(value)}`)
+      assertValidRun(unreadableRun(damaged, "why"))
     }
   }
 })
@@ -130,14 +130,14 @@ test.each([
   ["missed", { from: 0, until: 1, count: 2 }],
   ["retry", { attempts: 3, backoff: "fixed", baseMs: 1, maxMs: 1, jitter: 0 }],
   ["progress", { fraction: 0.5, message: null }],
-])("every part of %s is looked at", (name, value) => {
-  assertSoundRun({ ...RUN, [name]: value })
+])("every member of %s is checked", (name, value) => {
+  assertValidRun({ ...RUN, [name]: value })
   for (const part of Object.keys(value)) {
-    assert.throws(() => assertSoundRun({ ...RUN, [name]: { ...value, [part]: {} } } as Run), new RegExp(part))
+    assert.throws(() => assertValidRun({ ...RUN, [name]: { ...value, [part]: {} } } as Run), new RegExp(part))
   }
 })
 
-test("every part of an attempt is looked at", () => {
+test("every member of an attempt is checked", () => {
   const attempt: Attempt = {
     attempt: 1,
     workerId: "w",
@@ -147,10 +147,10 @@ test("every part of an attempt is looked at", () => {
     outcome: "failed",
     error: null,
   }
-  assertSoundRun({ ...RUN, attempts: [attempt] })
+  assertValidRun({ ...RUN, attempts: [attempt] })
   for (const part of Object.keys(attempt)) {
     const attempts = [attempt, { ...attempt, [part]: {} }]
-    assert.throws(() => assertSoundRun({ ...RUN, attempts } as Run), new RegExp(part))
+    assert.throws(() => assertValidRun({ ...RUN, attempts } as Run), new RegExp(part))
   }
 })
 
@@ -167,11 +167,14 @@ test.each([
   ["attempt", -1, "is -1, which is not a whole number from 0"],
   ["createdAt", Number.NaN, "is NaN, which is not an instant"],
   ["createdAt", -1e300, "is -1e+300, which is not an instant"],
-])("%s of a run that is %s: the error says what is there, and what should be", (name, value, problem) => {
-  const damaged = { ...RUN, [name]: value } as Run
+])(
+  "when the field %s of a run is %s, the error has the value and the expected kind",
+  (name, value, problem) => {
+    const damaged = { ...RUN, [name]: value } as Run
 
-  assert.throws(() => assertSoundRun(damaged), new TypeError(`${name} ${problem}`))
-})
+    assert.throws(() => assertValidRun(damaged), new TypeError(`${name} ${problem}`))
+  },
+)
 
 test.each([
   ["payload", undefined, "payload is missing, which is not JSON"],
@@ -179,13 +182,13 @@ test.each([
   ["dependsOn", [{ withinMs: 1 }], "dependsOn.scheduleId is missing, which is not text"],
   ["dependsOn", [{ scheduleId: "a" }], "dependsOn.withinMs is missing, which is not a number"],
 ])(
-  "%s of a schedule that is %j: the error says what is there, and what should be",
+  "when the field %s of a schedule is %j, the error has the value and the expected kind",
   (name, value, problem) => {
-    assert.throws(() => assertSoundSchedule({ ...SCHEDULE, [name]: value }), new TypeError(problem))
+    assert.throws(() => assertValidSchedule({ ...SCHEDULE, [name]: value }), new TypeError(problem))
   },
 )
 
-test("of a record that can't be read, all parts that can be are kept", () => {
+test("a record that can't be read keeps all its readable fields", () => {
   const schedule = unreadableSchedule(
     { ...SCHEDULE, description: "mine", version: 5, tags: 7 as never },
     "why",
@@ -197,7 +200,7 @@ test("of a record that can't be read, all parts that can be are kept", () => {
   assert.deepEqual([run.payload, run.attempts, run.error], [{ a: 1 }, [], "why"])
 })
 
-test("the error of a run says more than that it can't be read", () => {
+test("an unreadable run keeps its own error", () => {
   assert.equal(unreadableRun({ id: "r", error: "It failed", attempts: 7 as never }, "why").error, "It failed")
 })
 
@@ -206,9 +209,12 @@ test.each([
   ["9007199254740993", DATE_MAX],
   [-1e300, -DATE_MAX],
   ["x", 0],
-])("a run created at %s keeps its end of the list", (createdAt, kept) => {
-  assert.equal(unreadableRun({ id: "r", createdAt: createdAt as number }, "why").createdAt, kept)
-})
+])(
+  "an unreadable run created at %s gets a createdAt that keeps its place in a sorted list",
+  (createdAt, kept) => {
+    assert.equal(unreadableRun({ id: "r", createdAt: createdAt as number }, "why").createdAt, kept)
+  },
+)
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b) && typeof a === typeof b

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
 
-/** Writes a file that isn't there yet; what is there is never written over. */
+/** Writes a new file. Never overwrites an existing file. */
 export function writeNewFile(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: "wx" })
@@ -11,14 +11,14 @@ export function writeNewFile(path: string, text: string): void {
     if (code === "EEXIST")
       throw new Refusal(
         EXIT.conflict,
-        `${path} is there already.`,
-        "Choose another name, or move it away.",
+        `${path} already exists.`,
+        "Choose another name, or move the file.",
         cause,
       )
     throw new Refusal(
       EXIT.failed,
       `${path} can't be written: ${String(cause)}`,
-      "Check the folder and its rights.",
+      "Check the folder and its permissions.",
       cause,
     )
   }

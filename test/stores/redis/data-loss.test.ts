@@ -17,11 +17,11 @@ async function aServer(options: ServerOptions = {}): Promise<{ server: RedisServ
   return { server, client: aClient(server.url) }
 }
 
-/** Ticks each second, and keeps the ids of the runs it performed and the codes of the errors it was told. */
+/** A scheduler that fires every second. Collects the ids of performed runs and the codes of errors. */
 async function aScheduler(store: Store, owner = "one", pollInterval: Duration = "1m") {
   const performed: string[] = []
   let newest = 0
-  const told: string[] = []
+  const errorCodes: string[] = []
   const { logger, lines } = collectedLog()
   const tick = defineTask({
     name: owner,
@@ -37,20 +37,20 @@ async function aScheduler(store: Store, owner = "one", pollInterval: Duration = 
     schedules: [tick.schedule(owner, { cron: "* * * * * *", catchUp: "all", overlap: "allow" })],
     pollInterval,
     logger,
-    hooks: { error: (error) => told.push((error as { code?: string }).code ?? String(error)) },
+    hooks: { error: (error) => errorCodes.push((error as { code?: string }).code ?? String(error)) },
   })
   atTheEnd(() => scheduler.stop())
   await scheduler.start()
-  const forgotten = () => told.filter((code) => code === "BELFRY_STORE_FORGOT").length
-  /** Performs an occurrence that is still to come. */
-  const goesOn = async () => {
+  const forgotten = () => errorCodes.filter((code) => code === "BELFRY_STORE_FORGOT").length
+  /** Waits until an occurrence after now was performed. */
+  const continues = async () => {
     const now = Date.now()
-    await until(() => newest > now, `${owner} goes on`)
+    await until(() => newest > now, `${owner} continues`)
   }
-  return { scheduler, performed, told, forgotten, goesOn, lines }
+  return { scheduler, performed, errorCodes, forgotten, continues, lines }
 }
 
-/** A store whose reads of schedules by id, as a scheduler polls for its own, are counted and can be held back. */
+/** A store that counts reads of schedules by id, with which a scheduler polls for its own, and can hold them back. */
 function withWatchedReads(store: Store) {
   let reads = 0
   let gate = Promise.resolve()
@@ -66,7 +66,7 @@ function withWatchedReads(store: Store) {
   }
   return {
     store: watched,
-    /** One read may be under way; the next has begun since. */
+    /** Waits for two reads: the first may have begun before. */
     async readAgain() {
       const before = reads
       await until(() => reads >= before + 2, "the schedules are read again")
@@ -80,7 +80,7 @@ function withWatchedReads(store: Store) {
   }
 }
 
-/** What is in its append-only files now; they stay the server's own when it is written back. */
+/** Copies the append-only files. The returned function writes the copies back into the same files. */
 function copyOfFiles({ folder }: RedisServer): () => void {
   const files = readdirSync(join(folder, "appendonlydir")).map((name) => join(folder, "appendonlydir", name))
   const copies = files.map((file) => readFileSync(file))
@@ -90,37 +90,37 @@ function copyOfFiles({ folder }: RedisServer): () => void {
 }
 
 describe("a scheduler on a server", () => {
-  test("that was restarted without its data says so, stores what it declares again, and goes on", async () => {
+  test("that was restarted without its data reports the loss, stores its schedules again, and continues", async () => {
     const { server, client } = await aServer()
     const all = [
       await aScheduler(aStore(server.url), "first"),
       await aScheduler(aStore(server.url), "second"),
     ]
-    await Promise.all(all.map(({ goesOn }) => goesOn()))
+    await Promise.all(all.map(({ continues }) => continues()))
     const version = Number(await client.get(VERSIONS))
 
     await server.restart()
 
-    await until(() => all.every(({ forgotten }) => forgotten() > 0), "each is told")
-    await Promise.all(all.map(({ goesOn }) => goesOn()))
+    await until(() => all.every(({ forgotten }) => forgotten() > 0), "each gets the error")
+    await Promise.all(all.map(({ continues }) => continues()))
     assert.deepEqual(
       (await all[0]!.scheduler.schedules.list()).items.map(({ id }) => id),
       ["first", "second"],
     )
     for (const { forgotten, lines } of all) {
-      assert.equal(forgotten(), 1, "each is told once")
+      assert.equal(forgotten(), 1, "each gets the error once")
       const logged = lines.filter(({ code }) => code === "BELFRY_STORE_FORGOT")
       assert.deepEqual(
         logged.map(({ level }) => level),
         ["error"],
       )
-      assert.match(logged[0]!.message, /has lost what it had confirmed/)
+      assert.match(logged[0]!.message, /has lost confirmed writes/)
     }
-    // It leaps by a million from what the first to notice has seen, and that may be less than what was there.
+    // The version is raised by a million above what the first process to notice has seen, which may be less than it was.
     assert.ok(Number(await client.get(VERSIONS)) > version + 900_000, "no version is given out again")
   })
 
-  test("that was restarted without its data keeps what it declares paused, if it was", async () => {
+  test("that was restarted without its data stores a paused schedule as paused again", async () => {
     const { server, client } = await aServer()
     const { store, readAgain, hold, letGo } = withWatchedReads(aStore(server.url))
     const [paused, other] = [
@@ -129,74 +129,74 @@ describe("a scheduler on a server", () => {
     ]
     await paused.scheduler.schedules.pause("paused", { reason: "for now" })
     await readAgain()
-    // A scheduler that reads twice before it is told takes the schedule for deleted. It polls faster here than others do.
+    // A scheduler that reads twice before it learns of the loss takes the schedule for deleted. Here it polls unusually often.
     hold()
 
     await server.restart()
-    await until(() => paused.forgotten() > 0, "it is told")
+    await until(() => paused.forgotten() > 0, "it gets the error")
     letGo()
     await until(async () => (await client.hexists("{belfry}:schedules:paused", "task")) === 1, "it is back")
-    await other.goesOn()
+    await other.continues()
 
     const found = await paused.scheduler.schedules.get("paused")
     assert.equal(found?.paused?.reason, "for now")
   })
 
-  test("that went back to an older copy says so, and creates what is lost again, as the same runs", async () => {
+  test("that went back to an older copy reports the loss, and creates the lost runs again, with the same ids", async () => {
     const { server } = await aServer({ isKept: true })
-    const { scheduler, performed, goesOn, forgotten } = await aScheduler(aStore(server.url))
-    await goesOn()
+    const { scheduler, performed, continues, forgotten } = await aScheduler(aStore(server.url))
+    await continues()
     const putBack = copyOfFiles(server)
     const kept = performed.length
-    await goesOn()
-    await goesOn()
+    await continues()
+    await continues()
 
     await server.kill()
     const lost = performed.slice(kept)
     putBack()
     await server.restart()
 
-    await until(() => forgotten() > 0, "it is told")
+    await until(() => forgotten() > 0, "it gets the error")
     const again = () => performed.slice(kept + lost.length)
-    await until(() => lost.every((id) => again().includes(id)), "what is lost is created again")
-    await goesOn()
+    await until(() => lost.every((id) => again().includes(id)), "the lost runs are created again")
+    await continues()
     assert.equal(forgotten(), 1)
     const runs = (await scheduler.runs.list({ limit: 100 })).items
     const seconds = runs.map((run) => run.scheduledFor!.getTime() / 1_000).sort((a, b) => a - b)
     assert.deepEqual(
       seconds,
       seconds.map((_, index) => seconds[0]! + index),
-      "each second has its run, and one only",
+      "each second has exactly one run",
     )
   })
 
-  test("that was restarted with all it had is told nothing of it", async () => {
+  test("that was restarted with all its data reports no loss", async () => {
     const { server, client } = await aServer({ isKept: true })
-    const { goesOn, forgotten } = await aScheduler(aStore(server.url))
-    await goesOn()
+    const { continues, forgotten } = await aScheduler(aStore(server.url))
+    await continues()
     const mark = await client.hget("{belfry}:schema", "mark")
 
     for (const down of [() => server.kill(), async () => undefined]) {
       await down()
       await server.restart()
-      await goesOn()
+      await continues()
     }
 
     assert.equal(forgotten(), 0)
     assert.equal(await client.hget("{belfry}:schema", "mark"), mark)
   })
 
-  test("that has no memory left fails loudly, and goes on when there is some", async () => {
+  test("that is out of memory reports it, and continues when there is memory", async () => {
     const { server, client } = await aServer()
-    const { scheduler, goesOn, told, forgotten } = await aScheduler(aStore(server.url))
-    await goesOn()
+    const { scheduler, continues, errorCodes, forgotten } = await aScheduler(aStore(server.url))
+    await continues()
 
     await client.config("SET", "maxmemory", "1mb")
-    await until(() => told.includes("BELFRY_STORE_FULL"), "it is told")
-    await rejectsWith("BELFRY_STORE_FULL", scheduler.enqueue("one"), /no memory left/)
+    await until(() => errorCodes.includes("BELFRY_STORE_FULL"), "it gets the error")
+    await rejectsWith("BELFRY_STORE_FULL", scheduler.enqueue("one"), /out of memory/)
     await client.config("SET", "maxmemory", "0")
 
-    await goesOn()
+    await continues()
     assert.equal(forgotten(), 0)
   })
 })

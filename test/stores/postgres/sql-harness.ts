@@ -11,29 +11,29 @@ import { plannedBy } from "../../../src/engine/facts.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { makeStore } from "./scratch.ts"
 
-/** The same thing done by the API and by SQL, on the same schedule, and what is in the database then. */
+/** Performs the same operation through the API and through SQL on the same schedule, and returns the state of the database. */
 
 const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 
-/** Whatever the time is, the last occurrence was about twelve hours ago and the next comes in about twelve. */
+/** The last occurrence of `DAILY`, about twelve hours ago. The next is in about twelve hours. */
 export const NOON = Math.floor(Date.now() / HOUR) * HOUR - 12 * HOUR
 export const DAILY = `0 ${new Date(NOON).getUTCHours()} * * *`
 
 export interface Situation {
   readonly options?: ScheduleOptions
-  /** Instead of a daily cron. */
+  /** The times of the schedule. Default: a daily cron. */
   readonly times?: ScheduleOptions
   readonly progress?: Partial<Schedule>
 }
 
 export interface Operation {
   api(scheduler: Scheduler): Promise<unknown>
-  /** One after the other, nobody looking in between. */
+  /** Statements that are run in order, with no fire in between. */
   readonly sql: readonly string[]
 }
 
-/** A daily schedule "x", made ten days ago and settled up to its last occurrence. */
+/** A daily schedule "x", created ten days ago and settled up to its last occurrence. */
 export function scheduleIn({ options = {}, times = { cron: DAILY }, progress = {} }: Situation): Schedule {
   const about = { id: "x", task: "report", payload: [1], owner: null, release: 0, now: null }
   const definition = defineSchedule({ ...times, ...options }, about)
@@ -41,26 +41,26 @@ export function scheduleIn({ options = {}, times = { cron: DAILY }, progress = {
   return { ...made, coveredUntil: NOON, nextRunAt: NOON + DAY, ...progress }
 }
 
-export interface Done {
-  /** What is shown of it, before anybody has looked. */
+export interface Result {
+  /** The schedule as the API shows it, before anything is fired. */
   readonly shown: object | null
   readonly schedule: object | null
   readonly runs: readonly object[]
   readonly isRefused: boolean
 }
 
-/** A store on a database of its own, and another program there. */
-export interface BothDoors {
+/** A store on its own database, and a plain connection to it. */
+export interface OpenSqlHarness {
   readonly store: PostgresStore
   readonly psql: pg.Client
-  readonly doors: TwoDoors
-  /** One more connection of the other program's. */
+  readonly harness: SqlHarness
+  /** Opens another plain connection. */
   connect(): Promise<pg.Client>
   close(): Promise<unknown>
 }
 
-/** For all tests of a file: opened by `beforeAll`, which closes it again if `close` is returned to it. */
-export async function openBothDoors(): Promise<BothDoors> {
+/** Shared by the tests of a file. Open it in `beforeAll`, and return `close` from there. */
+export async function openSqlHarness(): Promise<OpenSqlHarness> {
   const url = await migratedDatabase()
   const store = makeStore(url)
   await store.open()
@@ -73,10 +73,10 @@ export async function openBothDoors(): Promise<BothDoors> {
   }
   const psql = await connect()
   const close = () => Promise.all([store.close(), ...clients.map((client) => client.end())])
-  return { store, psql, doors: new TwoDoors(store, psql), connect, close }
+  return { store, psql, harness: new SqlHarness(store, psql), connect, close }
 }
 
-export class TwoDoors {
+export class SqlHarness {
   readonly #store: PostgresStore
   readonly #psql: pg.Client
   readonly #scheduler: Scheduler
@@ -85,22 +85,22 @@ export class TwoDoors {
     this.#store = store
     this.#psql = psql
     const task = defineTask({ name: "report", payload: z.any(), run: () => undefined })
-    // Never started: what happens is what this test does.
+    // Never started, so that only the test itself fires schedules.
     this.#scheduler = createScheduler({ store, tasks: [task], logger: silentLogger })
   }
 
-  byApi(situation: Situation | null, { api }: Operation): Promise<Done> {
-    return this.#done(situation, () => api(this.#scheduler))
+  byApi(situation: Situation | null, { api }: Operation): Promise<Result> {
+    return this.#perform(situation, () => api(this.#scheduler))
   }
 
-  bySql(situation: Situation | null, { sql }: Operation): Promise<Done> {
-    return this.#done(situation, async () => {
+  bySql(situation: Situation | null, { sql }: Operation): Promise<Result> {
+    return this.#perform(situation, async () => {
       for (const statement of sql) await this.#psql.query(statement)
     })
   }
 
-  /** Fires whatever is due, as a process would. */
-  async look(): Promise<void> {
+  /** Fires all due schedules, like a process. */
+  async fireDue(): Promise<void> {
     for (let turn = 0; turn < 20; turn++) {
       const { due, now } = await this.#store.dueSchedules({ limit: 100 })
       if (due.length === 0) return
@@ -110,7 +110,7 @@ export class TwoDoors {
         await this.#store.fire([plan])
       }
     }
-    throw new Error("Still due after 20 looks")
+    throw new Error("Schedules are still due after 20 rounds")
   }
 
   async #shown(): Promise<object | null> {
@@ -133,35 +133,35 @@ export class TwoDoors {
     }
   }
 
-  async #done(situation: Situation | null, work: () => Promise<unknown>): Promise<Done> {
-    // For so few rows it takes a tenth of the time of a truncate.
+  async #perform(situation: Situation | null, work: () => Promise<unknown>): Promise<Result> {
+    // For so few rows, delete takes a tenth of the time of truncate.
     await this.#psql.query("delete from belfry.schedules; delete from belfry.runs")
     if (situation !== null) await this.#store.putSchedule(scheduleIn(situation), null)
-    const begun = await this.#store.now()
+    const startedAt = await this.#store.now()
     const isRefused = await work().then(
       () => false,
       () => true,
     )
     const shown = await this.#shown()
-    await this.look()
-    const ended = await this.#store.now()
+    await this.fireDue()
+    const endedAt = await this.#store.now()
     const [schedule] = await this.#store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     const runs = await this.#store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
-    const told = (record: object) => toldOf(record, begun, ended)
+    const comparable = (record: object) => comparableOf(record, startedAt, endedAt)
     return {
       isRefused,
-      shown: shown === null ? null : told(shown),
-      schedule: schedule === undefined ? null : told(schedule),
-      runs: runs.map(told).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+      shown: shown === null ? null : comparable(shown),
+      schedule: schedule === undefined ? null : comparable(schedule),
+      runs: runs.map(comparable).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     }
   }
 }
 
-/** Two doors aren't used at the same millisecond: instants of the operation itself are told as "now". */
-function toldOf(record: object, begun: number, ended: number): object {
+/** Replaces instants of the operation itself by "now", because the two operations happen at different times. */
+function comparableOf(record: object, startedAt: number, endedAt: number): object {
   const { version: _, updatedAt: __, revision: ___, ...rest } = record as Schedule
   return JSON.parse(JSON.stringify(rest), (_key, value: unknown) => {
-    if (typeof value === "number" && value >= begun && value <= ended + 1) return "now"
+    if (typeof value === "number" && value >= startedAt && value <= endedAt + 1) return "now"
     return typeof value === "string" ? value.replace(/\+[0-9a-f-]{36}$/, "+…") : value
   }) as object
 }

@@ -3,10 +3,10 @@ import type { Redis } from "ioredis"
 import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
 
 /**
- * Reads every run's hash, works out what the store must find it by, and compares that with what is there: a run that is
- * missing from its queue is never performed, and one too many in a set stays there for ever.
+ * Computes all indexes from the hashes of the runs, and compares them with the stored ones. A run that is missing from its queue
+ * is never performed; a surplus member of a set stays there forever.
  */
-export async function assertInStep(client: Redis, prefix: string): Promise<void> {
+export async function assertIndexesMatch(client: Redis, prefix: string): Promise<void> {
   const expected = new Map<string, Map<string, number | null>>()
   const put = (set: string, member: string, score: number | null) => {
     const members = expected.get(set) ?? new Map<string, number | null>()
@@ -24,7 +24,7 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     const schedule = run["schedule_id"]
     const createdAt = Date.parse(run["created_at"]!)
     const isUnfinished = state === "pending" || state === "running"
-    // An unfinished run that holds its schedule's key alone is found by that key, and by its schedule once it has ended.
+    // An unfinished single run is found only by its live key. Its schedule's indexes contain it after its end.
     const singleKey = run["single"] === undefined ? undefined : concurrencyKeyOf(schedule!)
     const isInSchedule = schedule !== undefined && !(isUnfinished && singleKey !== undefined)
     for (const name of ["all", `task:${run["task"]}`, ...(isInSchedule ? [`schedule:${schedule}`] : [])]) {
@@ -65,7 +65,9 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
   assert.deepEqual(await client.hgetall(`${prefix}:running`), textsOf(running))
 }
 
-/** A run that waits for its key may be in one of two places; that it is in one only is compared later. */
+/**
+ * A pending run is in its queue or among the waiting runs of its key. The comparison of all sets checks that it is in one only.
+ */
 async function queueOf(
   client: Redis,
   prefix: string,
@@ -73,9 +75,9 @@ async function queueOf(
   run: Record<string, string>,
 ): Promise<string> {
   const { task = "", priority = "0", concurrency_limit: limit, concurrency_key: key } = run
-  const apart = `waiting:${limit}:${priority}:${Buffer.byteLength(task)}:${task}:${key}`
-  const isApart = run["state"] === "pending" && (await client.zscore(`${prefix}:${apart}`, id)) !== null
-  return isApart ? apart : `queue:${priority}:${task}`
+  const waiting = `waiting:${limit}:${priority}:${Buffer.byteLength(task)}:${task}:${key}`
+  const isWaiting = run["state"] === "pending" && (await client.zscore(`${prefix}:${waiting}`, id)) !== null
+  return isWaiting ? waiting : `queue:${priority}:${task}`
 }
 
 async function setsOf(client: Redis, prefix: string): Promise<object> {

@@ -4,13 +4,13 @@ import { aHeartbeat, aSchedule, aWorker } from "../../src/store/laws/factories.t
 import type { Store } from "../../src/store/store.ts"
 import { type Terminal, terminal } from "./support.ts"
 
-/** As somebody who writes to the database could have stored them: by no door of ours. */
+/** A terminal on a store with these schedules, written without our checks. */
 export async function holding(...schedules: Partial<Schedule>[]): Promise<Terminal> {
   const store = await storeHolding(schedules)
   return terminalOn(store)
 }
 
-/** The same with a worker that offers tasks. */
+/** Like `holding`, with a worker that offers tasks. */
 export async function holdingWith(
   tasks: readonly string[],
   ...schedules: Partial<Schedule>[]

@@ -3,43 +3,43 @@ import { cutTo, printable, widthOf } from "../printing/printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
 import { nextWords } from "../printing/schedule-rows.ts"
 import { type Column, type Paint, tableLines } from "../printing/table.ts"
-import { distanceWords, spanWords, wallWords } from "../printing/time-words.ts"
+import { distanceWords, spanWords, wallWords } from "../printing/time-text.ts"
 import { attentionOf, type TopData, type TopSections, typicalMs } from "./top-data.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
-/** All that a picture is drawn from. */
-export interface Picture {
+/** The input of one screen. */
+export interface ScreenContent {
   readonly place: string
   readonly zone: string
-  readonly sight: TopData
-  readonly shelves: TopSections
+  readonly data: TopData
+  readonly sections: TopSections
   readonly state: TopState
-  /** The name of the row that keys are for. */
+  /** The name of the row that keys act on. */
   readonly chosen: string | null
   readonly log: readonly LogLineView[]
 }
 
-export interface Canvas {
+export interface ScreenSize {
   readonly paint: Paint
   readonly columns: number
   readonly rows: number
 }
 
-export function pictureLines(picture: Picture, canvas: Canvas): readonly string[] {
-  const { mode } = picture.state
-  const body = Math.max(3, canvas.rows - 4)
+export function screenLines(content: ScreenContent, screen: ScreenSize): readonly string[] {
+  const { mode } = content.state
+  const body = Math.max(3, screen.rows - 4)
   const middle =
     mode.kind === "help"
       ? HELP
       : mode.kind === "logs"
-        ? logLines(picture, mode.runId, body, canvas.paint)
-        : listLines(picture, body, canvas)
-  const lines = [...headLines(picture, canvas.paint), "", ...middle.slice(0, body)]
-  return [...lines, footLine(picture, canvas.paint)].map((line) => cutLine(line, canvas.columns))
+        ? logLines(content, mode.runId, body, screen.paint)
+        : listLines(content, body, screen)
+  const lines = [...headLines(content, screen.paint), "", ...middle.slice(0, body)]
+  return [...lines, footLine(content, screen.paint)].map((line) => cutLine(line, screen.columns))
 }
 
-function headLines({ sight, place, zone }: Picture, paint: Paint): readonly string[] {
-  const { overview, now, storeMs, recent } = sight
+function headLines({ data, place, zone }: ScreenContent, paint: Paint): readonly string[] {
+  const { overview, now, storeMs, recent } = data
   const { workers, runs } = overview
   const slots = `${workers.running}/${workers.slots} slots`
   const silent = workers.silent === 0 ? "" : paint("red", `, ${workers.silent} silent`)
@@ -54,30 +54,34 @@ function headLines({ sight, place, zone }: Picture, paint: Paint): readonly stri
   ]
 }
 
-function listLines(picture: Picture, height: number, { paint, columns }: Canvas): readonly string[] {
-  const { sight, shelves, zone, chosen } = picture
-  const attention = attentionOf(sight).slice(0, 3)
+function listLines(
+  content: ScreenContent,
+  height: number,
+  { paint, columns }: ScreenSize,
+): readonly string[] {
+  const { data, sections, zone, chosen } = content
+  const attention = attentionOf(data).slice(0, 3)
   const room = Math.max(2, Math.floor((height - 5 - (attention.length > 0 ? attention.length + 2 : 0)) / 3))
-  const shelf = (rows: readonly TopRow[], shown: readonly Column<TopRow>[]) =>
-    shelfLines(rows, shown, { chosen, room, paint, columns })
-  const filter = picture.state.filter === "" ? "" : `  like "${printable(picture.state.filter)}"`
+  const section = (rows: readonly TopRow[], shown: readonly Column<TopRow>[]) =>
+    sectionLines(rows, shown, { chosen, room, paint, columns })
+  const filter = content.state.filter === "" ? "" : `  matching "${printable(content.state.filter)}"`
   return [
     ...(attention.length === 0 ? [] : [paint("dim", "ATTENTION")]),
     ...attention.map((text) => `${paint("yellow", "!")} ${printable(text)}`),
     ...(attention.length === 0 ? [] : [""]),
-    paint("dim", `RUNNING AND WAITING (${shelves.unfinished.length})${filter}`),
-    ...shelf(shelves.unfinished, unfinishedColumns(sight)),
+    paint("dim", `RUNNING AND PENDING (${sections.unfinished.length})${filter}`),
+    ...section(sections.unfinished, unfinishedColumns(data)),
     "",
-    paint("dim", `SCHEDULES (${shelves.schedules.length}), by ${picture.state.sort}${filter}`),
-    ...shelf(shelves.schedules, scheduleColumns(zone, sight.now)),
+    paint("dim", `SCHEDULES (${sections.schedules.length}), by ${content.state.sort}${filter}`),
+    ...section(sections.schedules, scheduleColumns(zone, data.now)),
     "",
-    paint("dim", `LATELY${filter}`),
-    ...shelf(shelves.recent, recentColumns(sight.now)),
+    paint("dim", `RECENT${filter}`),
+    ...section(sections.recent, recentColumns(data.now)),
   ]
 }
 
-/** A table without headers. A row may take several lines where ids are wide: then fewer rows are shown. */
-function shelfLines(
+/** A table without headers. With wide ids a row takes several lines, and fewer rows are shown. */
+function sectionLines(
   rows: readonly TopRow[],
   shown: readonly Column<TopRow>[],
   about: { chosen: string | null; room: number; paint: Paint; columns: number },
@@ -92,7 +96,7 @@ function shelfLines(
   })
 }
 
-/** As many as there is room for, with the chosen one among them. */
+/** The rows that fit, including the chosen row. */
 function around(rows: readonly TopRow[], chosen: string | null, room: number): readonly TopRow[] {
   const at = rows.findIndex(({ name }) => name === chosen)
   const from = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
@@ -106,16 +110,16 @@ const STATE: Column<TopRow> = {
 }
 const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
 
-function unfinishedColumns(sight: TopData): readonly Column<TopRow>[] {
-  const usual = (run: RunSummaryView) => {
-    const typical = typicalMs(sight, run)
+function unfinishedColumns(data: TopData): readonly Column<TopRow>[] {
+  const typicalWords = (run: RunSummaryView) => {
+    const typical = typicalMs(data, run)
     return typical === null ? "" : `~${spanWords(typical)}`
   }
   return [
     STATE,
     RUN_ID,
-    { header: "", text: ({ run }) => tookWords(run!, sight.now), isRight: true },
-    { header: "", text: ({ run }) => usual(run!), dropOrder: 2 },
+    { header: "", text: ({ run }) => tookWords(run!, data.now), isRight: true },
+    { header: "", text: ({ run }) => typicalWords(run!), dropOrder: 2 },
     { header: "", text: ({ run }) => run!.workerId ?? "", dropOrder: 1 },
     { header: "", text: ({ run }) => progressWords(run!), dropOrder: 3 },
   ]
@@ -154,9 +158,9 @@ function recentColumns(now: number): readonly Column<TopRow>[] {
   ]
 }
 
-function logLines({ log }: Picture, runId: string, height: number, paint: Paint): readonly string[] {
+function logLines({ log }: ScreenContent, runId: string, height: number, paint: Paint): readonly string[] {
   const head = `${paint("bold", "Log of")} ${printable(runId)}`
-  if (log.length === 0) return [head, "", paint("dim", "Nothing was written yet.")]
+  if (log.length === 0) return [head, "", paint("dim", "No log lines yet.")]
   const lines = log.map(({ at, attempt, level, message }) => {
     const colour = level === "error" ? "red" : level === "warn" ? "yellow" : null
     const time = at.toISOString().slice(11, 23)
@@ -168,27 +172,27 @@ function logLines({ log }: Picture, runId: string, height: number, paint: Paint)
 const HELP: readonly string[] = [
   "KEYS",
   "  ↑ ↓  k j   choose a run or a schedule",
-  "  p          pause or resume its schedule",
-  "  t          trigger its schedule: one run, now",
-  "  c          cancel the run that is chosen; asks first",
-  "  l  Enter   the log of the run, or of the schedule's newest",
-  "  f  /       show only what has these letters; Escape shows all again",
-  "  s          sort schedules by what comes next, by id, by what ran last",
+  "  p          pause or resume the schedule",
+  "  t          trigger the schedule: one run, now",
+  "  c          cancel the chosen run; asks for confirmation",
+  "  l  Enter   show the log of the run, or of the schedule's newest run",
+  "  f  /       filter by text; Escape removes the filter",
+  "  s          sort schedules by next run, by id or by last run",
   "  ?  h       this help",
   "  q  Ctrl-C  quit",
 ]
 
 const KEYS = "↑↓ choose  p pause  t trigger  c cancel  l log  f filter  s sort  ? help  q quit"
 
-function footLine({ state }: Picture, paint: Paint): string {
-  const { mode, said, filter } = state
-  if (mode.kind === "filter") return `Filter: ${printable(filter)}█  (Enter keeps it, Escape takes it back)`
+function footLine({ state }: ScreenContent, paint: Paint): string {
+  const { mode, message, filter } = state
+  if (mode.kind === "filter") return `Filter: ${printable(filter)}█  (Enter keeps it, Escape cancels)`
   if (mode.kind === "cancel") return paint("yellow", `Cancel ${printable(mode.runId)}? [y/N]`)
   if (mode.kind !== "list") return paint("dim", "Any key goes back.")
-  return said === "" ? paint("dim", KEYS) : printable(said)
+  return message === "" ? paint("dim", KEYS) : printable(message)
 }
 
-/** Cut to the screen's width, not counting the colours. */
+/** Cuts a line to the width of the screen. Colour codes don't count. */
 function cutLine(line: string, columns: number): string {
   const plain = line.replaceAll(/\u001b\[\d+m/g, "")
   return widthOf(plain) <= columns ? line : cutTo(plain, columns)

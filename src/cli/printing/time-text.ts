@@ -2,9 +2,9 @@ import { dateWords, timeOfDayWords, wallAt } from "../../core/cron/wall-words.ts
 import { DAY, HOUR, type Instant, MINUTE, SECOND } from "../../core/instant.ts"
 import { type Zone, zoneNamed } from "../../core/zone.ts"
 
-/** Times as people read them: on a named clock, and as a distance. */
+/** Formats times for people: in a time zone, and as a distance from now. */
 
-/** `Sun 29 Mar 03:00`; the year only where it isn't this one, the seconds only where there are any. */
+/** `Sun 29 Mar 03:00`. The year is omitted in the current year, the seconds if they are zero. */
 export function wallWords(instant: Instant, zone: string, now: Instant): string {
   const clock = clockOf(zone)
   const wall = wallAt(clock, instant)
@@ -13,7 +13,7 @@ export function wallWords(instant: Instant, zone: string, now: Instant): string 
   return `${isThisYear ? date.replace(/ \d+$/, "") : date} ${timeOfDayWords(wall)}`
 }
 
-/** In UTC where there is no such zone: what is wrong with the schedule is told beside. */
+/** UTC if the zone is unknown. The problem of the schedule is printed elsewhere. */
 function clockOf(zone: string): Zone {
   try {
     return zoneNamed(zone)
@@ -30,17 +30,17 @@ export function offsetWords(instant: Instant, zone: string): string {
   return `${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
-/** `Sun 29 Mar 03:00 (+02:00)`: nobody has to guess. */
+/** `Sun 29 Mar 03:00 (+02:00)`. */
 export function zonedWords(instant: Instant, zone: string, now: Instant): string {
   return `${wallWords(instant, zone, now)} (${offsetWords(instant, zone)})`
 }
 
-/** Both clocks if they differ: the schedule's first. */
+/** The time in the schedule's zone, and in the user's zone if the offsets differ. */
 export function bothWords(instant: Instant, zones: { own: string; viewer: string }, now: Instant): string {
   const own = zonedWords(instant, zones.own, now)
   if (offsetWords(instant, zones.own) === offsetWords(instant, zones.viewer)) return own
   const here = wallWords(instant, zones.viewer, now)
-  // The same day needn't be said twice.
+  // The date is printed once if it is the same in both zones.
   const isSameDay = dayOf(here) === dayOf(wallWords(instant, zones.own, now))
   return `${own} · ${isSameDay ? here.slice(dayOf(here).length + 1) : here} here`
 }
@@ -56,7 +56,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["s", SECOND],
 ]
 
-/** `2 h 5 min`: two units at most. */
+/** `2 h 5 min`: at most two units. */
 export function spanWords(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 10 * SECOND) return `${(Math.floor(ms / 100) / 10).toString()} s`
@@ -71,13 +71,13 @@ export function spanWords(ms: number): string {
 /** `in 5 min`, `3 h ago`. */
 export function distanceWords(instant: Instant, now: Instant): string {
   if (Math.abs(instant - now) < SECOND) return "now"
-  // A whole second up: what is 59.8 s away is read as a minute away.
+  // Rounded up to seconds, so that 59.8 s is printed as 1 min.
   return instant > now
     ? `in ${spanWords(Math.ceil((instant - now) / SECOND) * SECOND)}`
     : `${spanWords(Math.floor((now - instant) / SECOND) * SECOND)} ago`
 }
 
-/** RFC 3339 in UTC, for programs; a dash for nothing. */
+/** RFC 3339 in UTC, for programs. Null gives a dash. */
 export function isoOrDash(date: Date | null): string {
   return date === null ? "-" : date.toISOString().replace(".000Z", "Z")
 }

@@ -9,8 +9,8 @@ import { aClaim, aHeartbeat, aPlan, aRun, aSchedule, LONG_MS } from "../../../sr
 import { created, runById, running, several } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { type PgBouncer, startPgBouncer } from "../../support/pgbouncer.ts"
-import { HandClock } from "./hand-clock.ts"
-import { patienceIn } from "./schema-lab.ts"
+import { ManualClock } from "./manual-clock.ts"
+import { raiseLockTimeouts } from "./schema-lab.ts"
 import {
   anOpenStore,
   aPsql,
@@ -21,39 +21,39 @@ import {
   until,
   waitersForLocks,
 } from "./scratch.ts"
-import { countedStatements } from "./statement-count.ts"
+import { collectStatements } from "./statement-count.ts"
 import { CALLS } from "./store-calls.ts"
 import { wrapped } from "./wrapped-pool.ts"
 
 /**
- * Somebody locks Belfry's tables, as `vacuum full` and `alter table` do. Calls fail by their deadline, and nothing of theirs
- * stays behind on the server: neither a statement that waits, nor a connection. Deadlines end when a test says.
+ * Another program locks Belfry's tables, like `vacuum full` and `alter table`. Calls fail by their deadline, and leave neither a
+ * waiting statement nor a connection on the server. The tests advance the clock to the deadlines.
  */
 
 const DEADLINE_MS = 3_600_000
-/** One for each call, so that none of them waits for a connection. */
+/** One connection for each call, so that no call waits for one. */
 const CONNECTIONS = 25
 const TABLES = ["schedules", "runs", "logs", "workers", "documents", "journal", "statistics"]
   .map((table) => `belfry.${table}`)
   .join(", ")
 
-/** All that read or write a table. */
+/** All calls that read or write a table. */
 const { now: _, ...OTHERS } = CALLS
 const ON_TABLES = Object.values(OTHERS)
 
 let url: string
 let psql: pg.Client
 let locker: pg.Client
-let clock: HandClock
+let clock: ManualClock
 
 beforeEach(async () => {
   url = await migratedDatabase()
   psql = await aPsql(url)
   locker = await aPsql(url)
-  clock = new HandClock()
+  clock = new ManualClock()
 })
 
-describe("calls that are given up leave nothing behind:", () => {
+describe("calls that time out leave nothing on the server:", () => {
   let bouncer: PgBouncer
 
   beforeAll(async () => {
@@ -61,31 +61,31 @@ describe("calls that are given up leave nothing behind:", () => {
   })
   afterAll(() => bouncer?.stop())
 
-  const WAYS: readonly (readonly [string, () => Promise<PostgresStore>])[] = [
-    ["on a pool of Belfry's own", () => anOpenStore(url, options())],
+  const POOLS: readonly (readonly [string, () => Promise<PostgresStore>])[] = [
+    ["on Belfry's own pool", () => anOpenStore(url, options())],
     ["behind PgBouncer", () => anOpenStore(bouncer.through(url), options())],
     ["on a user's pool", () => onPoolOf((pool) => pool)],
-    ["on a pool of another make", () => onPoolOf(wrapped)],
+    ["on a pool of another driver", () => onPoolOf(wrapped)],
   ]
 
-  test.each(WAYS)("%s", async (_way, open) => {
+  test.each(POOLS)("%s", async (_pool, open) => {
     const store = await open()
-    // Only the deadline ends a wait here: the server itself waits for as long as it takes.
-    await psql.query(patienceIn("belfry"))
+    // Only the deadline ends a wait here, because the lock timeouts of the server are raised.
+    await psql.query(raiseLockTimeouts("belfry"))
     await lockTables()
 
     for (let times = 0; times < 2; times++) {
       await failByDeadline(ON_TABLES.map((call) => () => call(store)))
-      await until(async () => (await waitersForLocks(psql)) === 0, "no statement waits any more")
+      await until(async () => (await waitersForLocks(psql)) === 0, "no statement waits for a lock")
     }
 
-    assert.equal(await statementsUnderWay(), 0)
+    assert.equal(await runningStatements(), 0)
     await until(async () => (await connectionsTo(psql)) <= CONNECTIONS + 1, "no connection is left over")
     await locker.query("rollback")
     for (const call of ON_TABLES) await call(store)
   })
 
-  test("in a user's transaction, which hears an error and can be rolled back", async () => {
+  test("in a user's transaction, which gets an error and can be rolled back", async () => {
     const pool = aPool()
     const store = aStoreOn(pool, options())
     await store.open()
@@ -101,11 +101,11 @@ describe("calls that are given up leave nothing behind:", () => {
     await client.query("rollback")
 
     assert.equal(await waitersForLocks(psql), 0)
-    assert.equal((await client.query("select 1 as one")).rows[0].one, 1, "its connection is well")
+    assert.equal((await client.query("select 1 as one")).rows[0].one, 1, "its connection is usable")
     client.release()
   })
 
-  test("a store that is closed while its worker's heartbeat waits", async () => {
+  test("when a store is closed while a heartbeat waits", async () => {
     const store = await anOpenStore(url, options())
     await lockTables()
     const beating = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.heartbeat(aHeartbeat()))
@@ -113,12 +113,12 @@ describe("calls that are given up leave nothing behind:", () => {
 
     await store.close()
 
-    await until(async () => (await connectionsTo(psql)) === 0, "its connections are gone")
+    await until(async () => (await connectionsTo(psql)) === 0, "its connections are closed")
     await beating
   })
 })
 
-test("every function of the engine gives up a lock by itself, before its caller does", async () => {
+test("every function of the engine gives up waiting for a lock before its caller's deadline", async () => {
   const { rows } = await psql.query(`
     select proname as name, extract(epoch from substring(setting, 'lock_timeout=(.*)')::interval)::float8 as seconds
     from pg_proc
@@ -130,30 +130,30 @@ test("every function of the engine gives up a lock by itself, before its caller 
   for (const { name, seconds } of rows) assert.ok(seconds > 0 && seconds < 5, `${name}: ${seconds} s`)
 })
 
-test("a fire and several changes fail together while a table is locked, rather than one by one", async () => {
+test("several plans or changes fail together while a table is locked, not one by one", async () => {
   const store = await anOpenStore(url, options())
   const schedules = await Promise.all(several(3, () => created(store, aSchedule())))
   const runs = [await running(store, aRun()), await running(store, aRun())]
   await locker.query("begin")
   await locker.query("lock table belfry.runs in access exclusive mode")
-  const statements = countedStatements([psql, locker])
+  const statements = collectStatements([psql, locker])
 
   const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRun()] }))
-  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans), /has locked/)
-  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans.slice(0, 1)), /has locked/)
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans), /holds a lock/)
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans.slice(0, 1)), /holds a lock/)
   const ends = runs.map((run) => succeed(run, { message: null, details: null }))
-  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.transition(ends), /has locked/)
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.transition(ends), /holds a lock/)
 
-  // The hints of the calls before go their own way.
-  const asked = statements.filter((statement) => statement !== "pg_notify")
+  // Hints of earlier calls may still be sent.
+  const sent = statements.filter((statement) => statement !== "pg_notify")
   const once = ["belfry.fire", "belfry.fire"]
-  assert.deepEqual(asked, [...once, ...once, "belfry.change", "belfry.change"])
+  assert.deepEqual(sent, [...once, ...once, "belfry.change", "belfry.change"])
 })
 
 describe("a run that waited for a locked table", () => {
-  test.each(["access exclusive", "share"])("is claimed with a whole lease (%s)", async (mode) => {
+  test.each(["access exclusive", "share"])("is claimed with a full lease (%s)", async (mode) => {
     const store = await anOpenStore(url, options())
-    await psql.query(patienceIn("belfry"))
+    await psql.query(raiseLockTimeouts("belfry"))
     await store.enqueue([aRun()])
     await locker.query("begin")
     await locker.query(`lock table belfry.runs in ${mode} mode`)
@@ -169,9 +169,9 @@ describe("a run that waited for a locked table", () => {
     assert.equal((await runById(store, runs[0]!.id)).claimableAt, runs[0]!.claimableAt)
   })
 
-  test("is stored with its whole delay", async () => {
+  test("is stored with its full delay", async () => {
     const store = await anOpenStore(url, options())
-    await psql.query(patienceIn("belfry"))
+    await psql.query(raiseLockTimeouts("belfry"))
     await locker.query("begin")
     await locker.query("lock table belfry.runs in access exclusive mode")
     const run = aRun({ delayMs: 1_000 })
@@ -185,11 +185,11 @@ describe("a run that waited for a locked table", () => {
     assert.ok((await runById(store, run.id)).claimableAt! >= lockedUntil + 1_000)
   })
 
-  test("is performed once, as attempt 1, however many claims were given up", async () => {
+  test("is performed once, as attempt 1, after many claims timed out", async () => {
     const store = await anOpenStore(url, options())
     const performed: number[] = []
     const task = defineTask({ name: "report", run: ({ run }) => void performed.push(run.attempt) })
-    await psql.query(patienceIn("belfry"))
+    await psql.query(raiseLockTimeouts("belfry"))
     await store.enqueue(several(5, () => aRun()))
     await lockTables()
     for (let times = 0; times < 4; times++) {
@@ -227,7 +227,7 @@ async function lockTables(): Promise<void> {
   await locker.query(`lock table ${TABLES} in access exclusive mode`)
 }
 
-/** All at once: each waits on the server when the deadline ends. */
+/** Starts all calls, waits until each waits for a lock, and advances the clock to the deadline. */
 async function failByDeadline(calls: readonly (() => Promise<unknown>)[]): Promise<void> {
   const words = /did not answer within 3600 s\./
   const failing = Promise.all(calls.map((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(), words)))
@@ -239,8 +239,8 @@ async function failByDeadline(calls: readonly (() => Promise<unknown>)[]): Promi
   await failing
 }
 
-/** Others' than the test's own. */
-async function statementsUnderWay(): Promise<number> {
+/** Running statements, without the test's own. */
+async function runningStatements(): Promise<number> {
   const { rows } = await psql.query(
     `select count(*)::int as count
     from pg_stat_activity

@@ -2,36 +2,36 @@ import type { Field } from "./field.ts"
 import { weekdaysByFirst } from "./month-days.ts"
 
 /**
- * What the search reads instead of the fields: "the first allowed value at or after n" and "the last at or before n" as
- * one array lookup each, and days as bits.
+ * The fields in the form that the search uses: "the first allowed value at or after n" and "the last allowed value at or
+ * before n" are one array lookup each, and days are bits.
  */
-export interface Ladders {
-  readonly second: Ladder
-  readonly minute: Ladder
-  readonly hour: Ladder
-  readonly month: Ladder
+export interface FieldLookups {
+  readonly second: FieldLookup
+  readonly minute: FieldLookup
+  readonly hour: FieldLookup
+  readonly month: FieldLookup
   /** Bit d is day d of the month. */
   readonly daysOfMonth: number
-  /** For each weekday the month may begin with: bit d is day d of the month, when its weekday is allowed. */
+  /** Indexed by the weekday that the month begins with. Bit d is set if the weekday of day d is allowed. */
   readonly daysByFirstWeekday: readonly number[]
 }
 
-export interface Ladder {
+export interface FieldLookup {
   readonly first: number
   readonly last: number
-  /** -1 where there is none. */
+  /** -1 if there is no such value. */
   readonly atOrAfter: Int8Array
   readonly atOrBefore: Int8Array
 }
 
-export function laddersOf(fields: {
+export function lookupsOf(fields: {
   second: Field
   minute: Field
   hour: Field
   dayOfMonth: Field
   month: Field
   dayOfWeek: Field
-}): Ladders {
+}): FieldLookups {
   return {
     second: ladderOf(fields.second.values),
     minute: ladderOf(fields.minute.values),
@@ -42,12 +42,12 @@ export function laddersOf(fields: {
   }
 }
 
-/** Values stay below 60; index 60 is there because the search asks for "one later than the last". */
-const RUNGS = 61
+/** Values are below 60. Index 60 exists because the search looks up the value after the last one. */
+const LADDER_SIZE = 61
 
-function ladderOf(values: readonly number[]): Ladder {
-  const atOrAfter = new Int8Array(RUNGS).fill(-1)
-  const atOrBefore = new Int8Array(RUNGS).fill(-1)
+function ladderOf(values: readonly number[]): FieldLookup {
+  const atOrAfter = new Int8Array(LADDER_SIZE).fill(-1)
+  const atOrBefore = new Int8Array(LADDER_SIZE).fill(-1)
   for (const value of values.toReversed()) atOrAfter.fill(value, 0, value + 1)
   for (const value of values) atOrBefore.fill(value, value)
   return { first: values[0]!, last: values[values.length - 1]!, atOrAfter, atOrBefore }

@@ -5,13 +5,13 @@ import type { Schedule } from "./schedule.ts"
 import { shownJson } from "./shown.ts"
 
 /**
- * A database gives back whatever somebody wrote into it, also without our checks. These check that a record is what its type says, so
- * that nothing after the store has to doubt it. Each throws at the first part that isn't. They run for every record that is read,
- * so the parts are compared one by one, without a table to walk through.
+ * A database may contain records that other programs wrote without our checks. These functions check that a record matches its
+ * type, so that no other code has to. Each throws at the first wrong part. They run for every record that is read, so the parts
+ * are checked one by one, which is faster than a table.
  */
 
-/** A schedule that passes can be shown, planned and written again. */
-export function assertSoundSchedule(schedule: Schedule): void {
+/** A schedule that passes can be shown, planned and stored again. */
+export function assertValidSchedule(schedule: Schedule): void {
   assertReadable(schedule)
   count("version", schedule.version)
   count("revision", schedule.revision)
@@ -53,7 +53,7 @@ export function assertSoundSchedule(schedule: Schedule): void {
 }
 
 /** A run that passes can be shown, given to a worker and changed. */
-export function assertSoundRun(run: Run): void {
+export function assertValidRun(run: Run): void {
   text("task", run.task)
   if (run.payload === undefined) throw unsound("payload", undefined, "JSON")
   whole("priority", run.priority)
@@ -84,10 +84,10 @@ export function assertSoundRun(run: Run): void {
   if (run.details === undefined) throw unsound("details", undefined, "JSON")
   textOrNull("error", run.error)
   if (run.progress !== null) fields(PROGRESS, run.progress)
-  assertSoundAttempts(run.attempts)
+  assertValidAttempts(run.attempts)
 }
 
-export function assertSoundAttempts(attempts: readonly Attempt[]): void {
+export function assertValidAttempts(attempts: readonly Attempt[]): void {
   list("attempts", attempts)
   for (const attempt of attempts) fields(ATTEMPT, attempt)
 }
@@ -167,7 +167,7 @@ function count(name: string, value: unknown): void {
     throw unsound(name, value, "a whole number from 0")
 }
 
-/** As far as `Date` goes, before 1970 and after: a long delay may end after the year 9999. */
+/** The range of `Date`, before and after 1970: a long delay may end after the year 9999. */
 export const DATE_MAX = 8_640_000_000_000_000
 
 function instant(name: string, value: unknown): void {

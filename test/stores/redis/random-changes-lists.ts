@@ -7,8 +7,10 @@ import { aPage, countRuns, idsOf, pagedRuns } from "../../../src/store/laws/step
 
 const ORDERS: readonly RunPage["orderBy"][] = ["createdAt", "scheduledFor", "completedAt", "id"]
 
-/** Every list of runs, page by page, is what sorting all of them gives, and every count is its length. */
-export async function assertListed(store: Store, schedules: readonly string[]): Promise<void> {
+/**
+ * Asserts that every list of runs, read page by page, equals all runs filtered and sorted, and that every count is its length.
+ */
+export async function assertListsMatch(store: Store, schedules: readonly string[]): Promise<void> {
   const all = await store.findRuns({}, aPage({ limit: 10_000 }))
   for (const scheduleId of schedules) {
     const own = all.filter((run) => run.scheduleId === scheduleId)

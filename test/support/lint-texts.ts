@@ -11,8 +11,8 @@ interface About {
   readonly now?: number
 }
 
-/** `L01 warn: …`, with the fix behind an arrow if there is one. */
-export function told(cron: string, { options, facts, now = NOW }: About = {}): readonly string[] {
+/** The lints of an expression as texts: `L01 warn: …`, with `→` and the fix if there is one. */
+export function lintTexts(cron: string, { options, facts, now = NOW }: About = {}): readonly string[] {
   const words = ({ code, severity, message, fix }: Lint) =>
     `${code} ${severity}: ${message}${fix === undefined ? "" : ` → ${fix.option} ${fix.value}`}`
   return lintCron(parseCron(cron, options), now, facts).map(words)

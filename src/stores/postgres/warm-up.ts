@@ -4,10 +4,10 @@ import { SELECT_DUE } from "./statements/due.ts"
 import { FIRE, NO_PLANS } from "./statements/firing.ts"
 import { CHANGE_RUNS, NO_CHANGES } from "./statements/transition.ts"
 
-/** As many as a process that fires and works uses at once. */
+/** How many connections a process that fires and works uses at the same time. */
 const CONNECTIONS = 3
 
-/** What the loops ask for, about nothing: a read of no schedules takes no share. */
+/** The calls of the loops, without any elements. A read with limit 0 takes no share. */
 const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
   [SELECT_DUE, [0, 1, 0, 0]],
   [FIRE, NO_PLANS],
@@ -16,13 +16,13 @@ const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = 
 ]
 
 /**
- * Lets connections plan what they will be asked for. A connection's first call of each kind takes some milliseconds longer,
- * and without this they would all fall on the first instant at which something is due.
+ * Lets connections plan their statements in advance. The first call of each kind on a connection takes some milliseconds longer.
+ * Without this, all of them would happen at the first instant at which something is due.
  */
-export async function rehearse(database: Database, isOver: () => boolean): Promise<void> {
-  const one = () =>
+export async function warmUp(database: Database, isOver: () => boolean): Promise<void> {
+  const warmUpConnection = () =>
     database.withClient(async (client) => {
       for (const [text, values] of CALLS) if (!isOver()) await database.on(client).rows(text, values)
     })
-  await Promise.allSettled(Array.from({ length: CONNECTIONS }, one))
+  await Promise.allSettled(Array.from({ length: CONNECTIONS }, warmUpConnection))
 }

@@ -1,12 +1,12 @@
 import type { Statement, Value } from "./driver.ts"
 
 /**
- * A column may hold a whole number beyond what JavaScript can count, if somebody wrote it without our checks. The driver then refuses
- * the whole read, with every other row in it. So that read is done once more, with BigInt. Such a number arrives as text: the
- * record that holds it isn't what its type says, and is found by that. All other reads are done once, as before.
+ * A column may hold a whole number above `Number.MAX_SAFE_INTEGER`, if it was written by SQL directly, without our checks. The
+ * driver then refuses the whole read, with all its rows. So the read is repeated with BigInt, and the number is returned as
+ * text: its record then has the wrong type, and is treated as unreadable. All other reads happen once.
  */
-export function readingAnyNumber(statement: Statement): Statement {
-  function again<T>(error: unknown, read: () => T): T {
+export function withLargeNumbers(statement: Statement): Statement {
+  function withBigInts<T>(error: unknown, read: () => T): T {
     if (!isTooLarge(error)) throw error
     statement.setReadBigInts(true)
     try {
@@ -21,14 +21,14 @@ export function readingAnyNumber(statement: Statement): Statement {
       try {
         return statement.get(...values)
       } catch (error) {
-        return rowOf(again(error, () => statement.get(...values)))
+        return rowOf(withBigInts(error, () => statement.get(...values)))
       }
     },
     all(...values: readonly Value[]) {
       try {
         return statement.all(...values)
       } catch (error) {
-        return again(error, () => statement.all(...values)).map(rowOf)
+        return withBigInts(error, () => statement.all(...values)).map(rowOf)
       }
     },
     setReturnArrays: statement.setReturnArrays.bind(statement),
@@ -36,7 +36,7 @@ export function readingAnyNumber(statement: Statement): Statement {
   }
 }
 
-/** Both drivers say it in these words, and under several codes. */
+/** Both drivers use this message, with several codes. */
 function isTooLarge(error: unknown): boolean {
   return (
     error instanceof Error && error.message.includes("too large to be represented as a JavaScript number")
@@ -44,12 +44,12 @@ function isTooLarge(error: unknown): boolean {
 }
 
 function rowOf(row: unknown): unknown {
-  if (Array.isArray(row)) return row.map(countable)
+  if (Array.isArray(row)) return row.map(numberOrText)
   if (row === undefined || row === null) return row
-  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, countable(value)]))
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, numberOrText(value)]))
 }
 
-function countable(value: unknown): unknown {
+function numberOrText(value: unknown): unknown {
   if (typeof value !== "bigint") return value
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)

@@ -21,24 +21,24 @@ export interface Started {
 }
 
 const SHOWN = 10
-/** More aren't read at start: a store may hold millions. */
+/** At most this many schedules are read at start, because a store may hold millions. */
 const READ_MAX = 1_000
 
-/** Where the data is, what this process does, and what comes next. */
-export async function greet(call: Call, scheduler: Client, started: Started): Promise<void> {
+/** Prints the store, the roles of this process, and the next runs. */
+export async function printSummary(call: Call, scheduler: Client, started: Started): Promise<void> {
   const { io, flags } = call
-  // With --json whoever reads is a program, and gets the same as a line.
+  // With --json the reader is a program, and the started event has the same facts.
   if (flags.isOn("quiet") || flags.isOn("json")) return
   const paint = paintFor(io.isErrTerminal, io.env)
   io.err(`${paint("bold", `Belfry ${version()}`)} is running.\n\n`)
   io.err(formatFacts(factsOf(started), paint, "  "))
   const schedules = await allSchedules(scheduler, {}, READ_MAX)
   io.err("\n")
-  if (schedules.length === 0) tellHowToBegin(call)
-  else tellSchedules(call, schedules, started)
+  if (schedules.length === 0) printFirstSteps(call)
+  else printSchedules(call, schedules, started)
   hintPainted(
     call,
-    `\n${paint("dim", "Ctrl-C stops it. What happens is below; ask from another terminal: belfry top")}\n`,
+    `\n${paint("dim", "Ctrl-C stops it. Events are printed below. For an overview, in another terminal: belfry top")}\n`,
   )
 }
 
@@ -46,22 +46,22 @@ function factsOf({ place, isNew, configPath, tasks, roles, concurrency }: Starte
   const works = roles.includes("work")
   const fires = roles.includes("fire")
   return [
-    ["Data", `${place}${isNew && !place.includes("memory") ? " (new)" : ""}`],
-    ["Config", configPath ?? "none (belfry.config.ts here would be read)"],
+    ["Store", `${place}${isNew && !place.includes("memory") ? " (new)" : ""}`],
+    ["Config", configPath ?? "none (belfry.config.ts in this folder would be read)"],
     ["Tasks", works ? tasks.join(", ") : ""],
-    ["Does", doesWords(fires, works, concurrency)],
+    ["Roles", roleWords(fires, works, concurrency)],
   ]
 }
 
-function doesWords(fires: boolean, works: boolean, concurrency: number): string {
+function roleWords(fires: boolean, works: boolean, concurrency: number): string {
   const performs = `performs up to ${concurrency} runs at once`
   if (fires && works) return `fires schedules, and ${performs}`
   return works
-    ? `only ${performs}; something else fires`
+    ? `only ${performs}; other processes fire schedules`
     : "only fires schedules; workers perform the runs (no HTTP API in this version)"
 }
 
-function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: Started): void {
+function printSchedules(call: Call, schedules: readonly ScheduleView[], started: Started): void {
   const { io } = call
   const paint = paintFor(io.isErrTerminal, io.env)
   const now = io.clock.now()
@@ -89,14 +89,14 @@ function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: 
   const missing = [...new Set(active.map(({ task }) => task))].filter((task) => !started.tasks.includes(task))
   if (missing.length > 0)
     io.err(
-      `\n  ${paint("yellow", "warning:")} schedules name tasks that this process doesn't have: ${printable(missing.join(", "))}\n`,
+      `\n  ${paint("yellow", "warning:")} schedules use tasks that this process does not have: ${printable(missing.join(", "))}\n`,
     )
 }
 
-function tellHowToBegin({ io }: Call): void {
+function printFirstSteps({ io }: Call): void {
   io.err(
     [
-      "  Nothing is scheduled yet. In another terminal:\n",
+      "  There are no schedules yet. In another terminal:\n",
       `    belfry schedule create hello --task http --every 1m --payload '{"url":"https://example.com"}'`,
       "    belfry schedule list\n",
     ].join("\n"),
