@@ -150,11 +150,7 @@ test.each(["cron", "dayMatch", "anchor", "triggers"])("%s can't be removed alone
 
 test.each([
   [{ cron: "0 9 1 * 1" }, { dayMatch: "both" }, /dayMatch needs cron, which is missing: give both/],
-  [
-    { every: "6h" },
-    { anchor: "2026-01-01T00:00:00Z" },
-    /anchor needs every, which is missing: give both/,
-  ],
+  [{ every: "6h" }, { anchor: "2026-01-01T00:00:00Z" }, /anchor needs every, which is missing: give both/],
 ] as const)(
   "for a schedule with %j, the update %j alone is refused, and the error names the missing option",
   async (options, change, message) => {
