@@ -1,7 +1,7 @@
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { StandardSchema } from "../../src/core/standard-schema.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
-import { aRun, aSchedule } from "../../src/store/laws/factories.ts"
+import { aSchedule } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store.ts"
 import type { AnyTask } from "../../src/task/task.ts"
 import { answer, inFlight, Stopwatch, timed } from "./answering.ts"
@@ -49,15 +49,17 @@ export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): vo
   answer({
     prepare: () => store.open(),
 
-    enqueueMany: ({ count, batch }: { count: number; batch: number }) =>
-      timed(async () => {
+    enqueueMany({ count, batch }: { count: number; batch: number }) {
+      const producer = createScheduler({ store, tasks: [noop], logger: silentLogger })
+      return timed(async () => {
         for (let at = 0; at < count; at += batch) {
-          const runs = Array.from({ length: Math.min(batch, count - at) }, (_, index) =>
-            aRun({ id: `many-${at + index}`, task: "noop", payload: { number: at + index } }),
-          )
-          await store.enqueue(runs)
+          const runs = Array.from({ length: Math.min(batch, count - at) }, (_, index) => ({
+            payload: { number: at + index },
+          }))
+          await producer.enqueueMany("noop", runs)
         }
-      }),
+      })
+    },
 
     enqueueEach({ count, atOnce }: { count: number; atOnce: number }) {
       const producer = createScheduler({ store, tasks: [noop], logger: silentLogger })

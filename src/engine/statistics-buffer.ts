@@ -101,21 +101,41 @@ interface Step {
 class Cell {
   readonly task: string
   readonly scheduleId: string | null
-  readonly counters = new Map<string, number>()
+  readonly #outcomes = new Map<Outcome, number>()
+  readonly #measures = { lateness: new Histogram(), duration: new Histogram() }
 
   constructor(task: string, scheduleId: string | null) {
     this.task = task
     this.scheduleId = scheduleId
   }
 
-  count(name: string, by = 1): void {
-    this.counters.set(name, (this.counters.get(name) ?? 0) + by)
+  count(outcome: Outcome): void {
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1)
   }
 
   measure(measure: Measure, ms: number): void {
-    const whole = Math.round(ms)
-    this.count(countUpTo(measure, boundOf(whole)))
-    this.count(sumOf(measure), whole)
+    this.#measures[measure].add(Math.round(ms))
+  }
+
+  /** The names are made here and not for each event: a busy process has tens of thousands of events a second. */
+  *counters(): Iterable<readonly [name: string, count: number]> {
+    yield* this.#outcomes
+    for (const measure of ["lateness", "duration"] as const) {
+      const { counts, sum } = this.#measures[measure]
+      for (const [bound, count] of counts) yield [countUpTo(measure, bound), count]
+      if (counts.size > 0) yield [sumOf(measure), sum]
+    }
+  }
+}
+
+class Histogram {
+  readonly counts = new Map<number, number>()
+  sum = 0
+
+  add(value: number): void {
+    const bound = boundOf(value)
+    this.counts.set(bound, (this.counts.get(bound) ?? 0) + 1)
+    this.sum += value
   }
 }
 
@@ -131,7 +151,8 @@ function cellOf({ cells }: Step, { task, scheduleId }: { task: string; scheduleI
 
 function additionsOf({ cells }: Step, agoMs: number): readonly StatisticsAddition[] {
   const sums = new Map<string, Map<string, number>>()
-  for (const { task, scheduleId, counters } of cells.values()) {
+  for (const cell of cells.values()) {
+    const { task, scheduleId } = cell
     const subjects = [
       ALL_RUNS,
       subjectOfTask(task),
@@ -140,7 +161,7 @@ function additionsOf({ cells }: Step, agoMs: number): readonly StatisticsAdditio
     for (const subject of subjects) {
       const sum = sums.get(subject) ?? new Map<string, number>()
       sums.set(subject, sum)
-      for (const [name, count] of counters) sum.set(name, (sum.get(name) ?? 0) + count)
+      for (const [name, count] of cell.counters()) sum.set(name, (sum.get(name) ?? 0) + count)
     }
   }
   return [...sums].map(([subject, sum]) => ({
