@@ -14,6 +14,7 @@ export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cr
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
 export { BelfryError } from "./core/errors.ts"
 
+/** The options of `parse`. */
 export interface CronOptions extends Omit<CoreOptions, "anchor"> {
   /** The instant that `@every` counts from. Without it, each call counts from the instant it is given. */
   readonly anchor?: Date | string | number
@@ -45,6 +46,7 @@ export function previous(cron: Cron, before: Date | string | number): Date | nul
   return toDate(previousOccurrence(parsed(cron, "previous"), parseInstant(before, "time")))
 }
 
+/** The range of `occurrences`. */
 export interface Range {
   /** Not included. */
   readonly after: Date | string | number
@@ -79,6 +81,7 @@ export function describe(cron: Cron): string {
   return describeCron(parsed(cron, "describe"))
 }
 
+/** Facts about a schedule that some lints need. */
 export interface LintFacts extends Omit<CoreLintFacts, "until"> {
   /** Dates in messages are the next ones after this instant. */
   readonly now: Date | string | number

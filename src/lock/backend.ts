@@ -19,7 +19,9 @@ import { shown } from "../core/shown.ts"
  * 9. Open        Opening twice is the same as once. After `close` every call throws. No call takes longer than 5 s.
  */
 export interface LockBackend {
+  /** Connects to the database and creates what the locks need. */
   open(): Promise<void>
+  /** Ends the connections. */
   close(): Promise<void>
   /**
    * Takes the lock if it is free, its time is up, or this token holds it already. In the last case its time starts again and
@@ -28,7 +30,7 @@ export interface LockBackend {
   acquire(name: string, token: string, ttlMs: number): Promise<AcquireAnswer>
   /** Starts the time again. False: this token doesn't hold the lock, or no longer holds it. */
   extend(name: string, token: string, ttlMs: number): Promise<boolean>
-  /** False: this token doesn't hold the lock, or no longer holds it. */
+  /** Frees the lock. False: this token doesn't hold the lock, or no longer holds it. */
   release(name: string, token: string): Promise<boolean>
 }
 

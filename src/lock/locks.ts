@@ -8,11 +8,13 @@ import type { LockClock } from "./clock.ts"
 import { Lock, lockLost } from "./held-lock.ts"
 import { pause, pauseMs } from "./waiting.ts"
 
+/** The options of `tryAcquire`. */
 export interface TryLockOptions {
   /** How long the lock is held unless it is extended. Default 30 s. */
   readonly ttl?: Duration
 }
 
+/** The options of `acquire` and `using`. */
 export interface LockOptions extends TryLockOptions {
   /** How long to wait for a lock that another holder has. Default 0: no wait. */
   readonly wait?: Duration
@@ -110,6 +112,7 @@ export class Locks implements AsyncDisposable {
     return this.#backend.close()
   }
 
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

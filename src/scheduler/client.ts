@@ -13,8 +13,11 @@ import type { WorkerView } from "./views.ts"
 
 /** The operations that need no running process. `Scheduler` extends this interface with `start`, `stop` and the loops. */
 export interface Client {
+  /** Creates, reads and changes schedules. */
   readonly schedules: Schedules
+  /** Reads and changes runs. */
   readonly runs: Runs
+  /** Reads the journal: who changed what, when and why. */
   readonly journal: Journal
 
   /**
@@ -25,7 +28,7 @@ export interface Client {
     task: Given & Task<Input, unknown>,
     ...rest: EnqueueArguments<Input>
   ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
-  /** By name, for a task that another process defines. The payload is then checked when the run starts. */
+  /** The same for the name of a task that another process defines. The payload is then checked when the run starts. */
   enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
 
   /** Creates many runs of a task. All are checked before any is stored. The results are in the order of `runs`. */
@@ -33,10 +36,11 @@ export interface Client {
     task: Given & Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],
   ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
+  /** The same for the name of a task that another process defines. */
   enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
 
   /**
-   * Every process that fires or works, ordered by id. A worker is silent if it missed the time it announced for its next
+   * Lists every process that fires or works, ordered by id. A worker is silent if it missed the time it announced for its next
    * heartbeat.
    */
   workers(page?: { limit?: number; cursor?: string }): Listing<WorkerView>

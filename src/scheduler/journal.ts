@@ -7,6 +7,7 @@ export interface JournalEntryView extends Omit<JournalEntry, "at"> {
   readonly at: Date
 }
 
+/** Which entries of the journal to list. */
 export interface JournalQuery {
   /** The kind of record that was changed, such as `schedule`; `subjectId` is its id. */
   readonly subject?: string
@@ -19,6 +20,7 @@ export interface JournalQuery {
   readonly until?: When
   /** Default `newest`: the newest first. */
   readonly order?: "newest" | "oldest"
+  /** The size of a page. Default 50. */
   readonly limit?: number
   /** The `next` of the previous page. */
   readonly cursor?: string
@@ -26,6 +28,6 @@ export interface JournalQuery {
 
 /** The actions of people and deploys. */
 export interface Journal {
-  /** Each creation, change, step or deletion of a schedule: by whom, when and why, with the values before and after. */
+  /** Lists each creation, change, step or deletion of a schedule: by whom, when and why, with the values before and after. */
   list(query?: JournalQuery): Listing<JournalEntryView>
 }

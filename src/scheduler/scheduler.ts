@@ -11,8 +11,8 @@ export interface Scheduler extends Client, AsyncDisposable {
   start(options?: StartOptions): Promise<void>
 
   /**
-   * Claims nothing more and waits up to `timeout` (default 30 seconds) for the running runs. Then aborts the remaining runs and
-   * releases them at once. Closes the store, and then the tasks that have something to close. Ends at most 3 seconds after the
+   * Stops gracefully: claims nothing more and waits up to `timeout` (default 30 seconds) for the running runs. Then aborts the
+   * remaining runs and releases them at once. Closes the store, and then the tasks that have something to close. Ends at most 3 seconds after the
    * timeout, even if the store doesn't answer. A second call has no effect.
    */
   stop(options?: { timeout?: Duration }): Promise<void>
@@ -29,10 +29,10 @@ export interface Scheduler extends Client, AsyncDisposable {
   /** Adds a listener to an event. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: Listener<Name>): () => void
 
-  /** Between `start` and `stop`. */
+  /** True between `start` and `stop`. */
   readonly isRunning: boolean
-  /** At least one run is being performed here. */
+  /** True while at least one run is being performed in this process. */
   readonly isProcessing: boolean
-  /** Running, and the last read of the store found nothing to do. */
+  /** True while the scheduler is running and the last read of the store found nothing to do. */
   readonly isIdle: boolean
 }

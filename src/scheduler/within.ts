@@ -10,6 +10,7 @@ import { StoredSchedules } from "./schedules/stored-schedules.ts"
 
 /** Operations inside a transaction of the caller. They take effect when the caller commits. */
 export class WithinTransaction {
+  /** Reads and changes schedules inside the transaction. */
   readonly schedules: Schedules
   readonly #store: Store
   readonly #parts: Parts
@@ -26,6 +27,7 @@ export class WithinTransaction {
     this.schedules = new StoredSchedules({ ...parts, store: this.#store, isWithin: true })
   }
 
+  /** Creates one run of a task inside the transaction. */
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
   enqueue(task: string, options?: EnqueueOptions): Promise<Enqueued>
   async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<Enqueued> {
@@ -33,6 +35,7 @@ export class WithinTransaction {
     return enqueued!
   }
 
+  /** Creates many runs of a task inside the transaction. */
   enqueueMany<Input>(
     task: Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],

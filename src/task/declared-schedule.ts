@@ -12,12 +12,17 @@ export type PayloadOption<Input> = undefined extends Input
   ? { readonly payload?: Input }
   : { readonly payload: Input }
 
+/** The options of `task.schedule`. */
 export type DeclaredOptions<Input> = Omit<ScheduleOptions, "in"> &
   PayloadOption<Input> & {
-    /** The schedule isn't stored: every process fires it from memory, and the store keeps one run per occurrence by its id. */
+    /**
+     * The schedule isn't stored: every process fires it from memory, and the store keeps one run per
+     * occurrence by its id.
+     */
     readonly local?: boolean
   }
 
+/** A schedule that is declared in code. */
 export interface DeclaredSchedule {
   readonly id: string
   readonly task: AnyTask

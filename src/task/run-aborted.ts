@@ -1,6 +1,7 @@
 /** Why a task's signal was aborted. */
 export type AbortCause = "cancelled" | "timeout" | "lease-lost" | "stopping"
 
+/** The reason of a task's aborted signal. */
 export class RunAborted extends Error {
   override readonly name = "RunAborted"
   readonly why: AbortCause

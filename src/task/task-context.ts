@@ -3,22 +3,26 @@ import type { TriggeredBy } from "../core/run.ts"
 
 /** The argument of a task's `run`, for one attempt. */
 export interface TaskContext<Payload = unknown> {
+  /** The payload as the schema returns it. */
   readonly payload: Payload
+  /** The run and this attempt. */
   readonly run: RunInfo
   /** Aborted when the run is cancelled or times out, when its lease is lost, and when the worker has to stop. */
   readonly signal: AbortSignal
+  /** Writes log lines that are stored with the run. */
   readonly log: RunLogger
-  /** `fraction` is from 0 to 1. Stored with the next heartbeat. */
+  /** Reports progress; `fraction` is from 0 to 1. Stored with the next heartbeat. */
   progress(fraction: number, message?: string): void
   /**
    * Ends the run with success inside the task's own transaction on the store's database: the task's writes and the run's end are
    * committed together, or neither is. Rejects if this attempt no longer holds the run.
    */
   complete(transaction: unknown, result?: unknown): Promise<void>
-  /** The newest successful run of the same schedule, or null. */
+  /** Returns the newest successful run of the same schedule, or null. */
   lastSuccess(): Promise<LastSuccess | null>
 }
 
+/** The run that a task performs. */
 export interface RunInfo {
   /** The same for every attempt. Use it as an idempotency key. */
   readonly id: string
@@ -35,6 +39,7 @@ export interface RunInfo {
   readonly missed: { readonly from: Date; readonly until: Date; readonly count: number } | null
 }
 
+/** The newest successful run of a schedule. */
 export interface LastSuccess {
   readonly runId: string
   readonly scheduledFor: Date | null

@@ -16,6 +16,7 @@ import type { TaskContext } from "./task-context.ts"
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned`: the type `run` returns. */
 export interface Task<Input = unknown, Output = Input, Returned = unknown> extends AnyTask {
   readonly payload: StandardSchema<Input, Output> | null
+  /** Performs one attempt of a run. */
   run(context: TaskContext): Returned
   /** Declares a schedule of this task. Pass it to `createScheduler({ schedules })`. */
   schedule(id: string, options: DeclaredOptions<Input>): DeclaredSchedule
@@ -30,6 +31,7 @@ export interface AnyTask {
   readonly leaseMs: number | null
   /** Default: at least once. */
   readonly delivery?: Delivery
+  /** Performs one attempt of a run. */
   run(context: TaskContext): unknown
   /** Schedules that the task's own options declare. */
   readonly schedules?: readonly DeclaredSchedule[]
@@ -59,6 +61,7 @@ export interface TaskOptions<Input, Output, Returned = unknown> {
   readonly cron?: string
   readonly every?: Duration
   readonly timezone?: string
+  /** Performs one attempt of a run. Its result is stored. */
   run(context: TaskContext<Output>): Returned
   /**
    * Called before a schedule is stored with this payload, by a process that knows the task. It throws or rejects if no run could

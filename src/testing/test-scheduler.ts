@@ -17,6 +17,7 @@ import type { RunView } from "../scheduler/views.ts"
 import { createMemoryStore } from "../stores/memory/memory-store.ts"
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts"
 
+/** The options of `createScheduler` except `store` and `clock`, and those of virtual time. */
 export interface TestSchedulerOptions extends Omit<SchedulerOptions, "store" | "clock"> {
   /** Start of virtual time. Default 2026-01-01T00:00:00Z. */
   readonly startAt?: When
@@ -79,6 +80,7 @@ export async function createTestScheduler(options: TestSchedulerOptions): Promis
   return test
 }
 
+/** A scheduler in virtual time. */
 export class TestScheduler {
   /** The scheduler itself: enqueue, schedules, runs and the rest. */
   readonly scheduler: Scheduler
@@ -91,12 +93,13 @@ export class TestScheduler {
     this.#inProgress = inProgress
   }
 
+  /** Starts the scheduler. `createTestScheduler` has done this already. */
   async start(): Promise<void> {
     await this.scheduler.start()
     await this.#inProgress.settle()
   }
 
-  /** The virtual time. */
+  /** Returns the virtual time. */
   now(): Date {
     return new Date(this.#clock.now())
   }
@@ -107,6 +110,7 @@ export class TestScheduler {
     return this.#advanceTo(this.#clock.now() + checkedValue(duration, required(durationKind()), place))
   }
 
+  /** Lets virtual time pass until this time. */
   async advanceTo(time: When): Promise<void> {
     const place = { source: sourceOf("advanceTo"), option: "time" }
     return this.#advanceTo(checkedValue(time, required(instant), place))
@@ -118,14 +122,14 @@ export class TestScheduler {
     this.#clock.timeline.jumpTo(target)
   }
 
-  /** Runs in the order of their creation. Skipped occurrences are included only if the query has a state. */
+  /** Returns runs in the order of their creation. Skipped occurrences are included only if the query has a state. */
   async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
     const runs = (await this.scheduler.runs.list({ limit: 1_000, ...query })).items
     const shown = (query?.state ?? null) === null ? runs.filter((run) => run.state !== "skipped") : runs
     return wholeRuns(this.scheduler, shown.toReversed())
   }
 
-  /** The next occurrences of a schedule, without running anything. */
+  /** Returns the next occurrences of a schedule, without running anything. */
   next(scheduleId: string, count: number): Promise<readonly OccurrenceView[]> {
     return this.scheduler.schedules.preview(scheduleId, count)
   }
@@ -163,6 +167,7 @@ export class TestScheduler {
     await stopped
   }
 
+  /** The same as `stop`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
   }

@@ -9,6 +9,7 @@ export interface VirtualClock extends Clock {
   readonly timeline: Timeline
 }
 
+/** Creates a clock that starts at `startAt`. The same `seed` gives the same random numbers. */
 export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
   const source: OptionSource = { code: "BELFRY_INSTANT_INVALID", subject: "createVirtualClock" }
   checkedValue(startAt, START_AT, { source, option: "startAt" })

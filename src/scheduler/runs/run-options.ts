@@ -32,6 +32,7 @@ export interface RunQuery {
    * `limit` and still have a `next`.
    */
   readonly error?: string
+  /** The size of a page. Default 50. */
   readonly limit?: number
   /** The `next` of the previous page. */
   readonly cursor?: string

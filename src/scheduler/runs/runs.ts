@@ -10,11 +10,11 @@ import type { RunQuery, RunSelection } from "./run-options.ts"
 
 /** Reads runs and changes them. */
 export interface Runs {
-  /** Null: the run doesn't exist. */
+  /** Returns the run. Null: it doesn't exist. */
   get(id: string): Promise<RunView | null>
 
   /**
-   * Resolves when the run has finished, in any state. Null: it has not finished within `timeout` (default 30 seconds). While the
+   * Waits until the run has finished, in any state. Null: it has not finished within `timeout` (default 30 seconds). While the
    * store is unavailable, `wait` retries. Rejects if the store is still unavailable at the timeout.
    */
   wait(id: string, options?: { timeout?: Duration }): Promise<RunView | null>
@@ -24,19 +24,20 @@ export interface Runs {
     options?: { timeout?: Duration },
   ): Promise<RunView<Details> | null>
 
-  /** Newest first. */
+  /** Lists runs, newest first. */
   list(query?: RunQuery): Listing<RunSummaryView>
 
-  /** The number of runs by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
+  /** Counts runs by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   count(
     query?: Omit<RunQuery, "since" | "until" | "error" | "limit" | "cursor">,
   ): Promise<Readonly<Record<RunState, number>>>
 
   /**
-   * Ends the run at once. A worker that is performing the run is notified and can no longer finish it. With a filter: the
+   * Cancels the run at once. A worker that is performing the run is notified and can no longer finish it. With a filter: the
    * unfinished runs.
    */
   cancel(id: string, because?: ChangeReason): Promise<RunView>
+  /** Cancels many runs. */
   cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
   /**
@@ -44,13 +45,15 @@ export interface Runs {
    * returned. With a filter that has no `state`: the failed runs.
    */
   retry(id: string, options?: ChangeReason & { payload?: Json }): Promise<RunView>
+  /** Retries many runs. */
   retry(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
   /** Takes a running run away from its worker and makes the run claimable at once. */
   release(id: string, because?: ChangeReason): Promise<RunView>
+  /** Releases many runs. */
   release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** The log lines in order, attempt by attempt. `after` is the last line already read; use it to follow a run. */
+  /** Lists the log lines in order, attempt by attempt. `after` is the last line already read; use it to follow a run. */
   logs(
     id: string,
     page?: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number; cursor?: string },

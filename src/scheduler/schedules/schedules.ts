@@ -21,7 +21,7 @@ import type { TriggerNowOptions, TriggerNowResult } from "./trigger.ts"
 
 /** Reads schedules and changes them. */
 export interface Schedules {
-  /** Fails if the id is already in use. Fires nothing before the first occurrence, except with `startImmediately`. */
+  /** Creates a schedule. Fails if the id is already in use. Fires nothing before the first occurrence, except with `startImmediately`. */
   create<Input>(id: string, options: CreateOptions<Input>, because?: ChangeReason): Promise<ScheduleView>
 
   /**
@@ -35,13 +35,13 @@ export interface Schedules {
     based?: ChangeReason & { ifRevision?: number },
   ): Promise<ScheduleView>
 
-  /** Null: the schedule doesn't exist. */
+  /** Returns the schedule. Null: it doesn't exist. */
   get(id: string): Promise<ScheduleView | null>
 
-  /** Ordered by id, by next run or by last run. */
+  /** Lists schedules by id, by next run or by last run. */
   list(query?: ScheduleQuery): Listing<ScheduleView>
 
-  /** The number of schedules by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
+  /** Counts schedules by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   count(query?: Omit<ScheduleQuery, "order" | "limit" | "cursor">): Promise<Readonly<ScheduleCounts>>
 
   /** Changes only the given options. The next occurrence moves only if the timetable changes. */
@@ -51,19 +51,22 @@ export interface Schedules {
     based: ChangeReason & { ifRevision: number },
   ): Promise<ScheduleView>
 
-  /** True if the schedule existed. Its runs are kept. */
+  /** Deletes the schedule and keeps its runs. True: the schedule existed. */
   delete(id: string, because?: ChangeReason): Promise<boolean>
+  /** Deletes many schedules. */
   delete(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** Drops occurrences until `resume`, or until the given time. The dropped interval is recorded. */
+  /** Pauses the schedule: drops occurrences until `resume`, or until the given time. The dropped interval is recorded. */
   pause(id: string, options?: PauseOptions): Promise<ScheduleView>
+  /** Pauses many schedules. */
   pause(which: ScheduleSelection, options?: PauseOptions & ManyOptions): Promise<ManyReport>
 
   /**
-   * Continues with the occurrences after now. If the last occurrence fell into the pause and the schedule is removed when
-   * finished, it is returned as finished. With a filter: the paused schedules.
+   * Resumes the schedule with the occurrences after now. If the last occurrence fell into the pause and the schedule is removed
+   * when finished, it is returned as finished. With a filter: the paused schedules.
    */
   resume(id: string, because?: ChangeReason): Promise<ScheduleView>
+  /** Resumes many schedules. */
   resume(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
   /** Creates one run now. The next occurrence is not affected. */
@@ -81,13 +84,13 @@ export interface Schedules {
   /** Undoes a skip or a move. */
   restore(id: string, scheduledFor: When, because?: ChangeReason): Promise<ScheduleView>
 
-  /** The next occurrences, computed by the function that fires them. With `after`, the occurrences after that time. */
+  /** Returns the next occurrences, computed by the function that fires them. With `after`, the occurrences after that time. */
   preview(id: string, count?: number, options?: { after?: When }): Promise<readonly OccurrenceView[]>
 
-  /** Likely mistakes in the schedule, found from its expression and its recent runs. */
+  /** Returns likely mistakes in the schedule, found from its expression and its recent runs. */
   lints(id: string): Promise<readonly Lint[]>
 
-  /** Past occurrences, newest first, each with its outcome and reason. */
+  /** Lists past occurrences, newest first, each with its outcome and reason. */
   occurrences(id: string, page?: LedgerPage): Listing<LedgerEntry>
 
   /** Plans a backfill. Changes nothing. */

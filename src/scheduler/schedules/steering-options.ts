@@ -56,6 +56,7 @@ export interface ScheduleQuery {
   readonly text?: string
   /** `nextRunAt`: the soonest next run first. `lastRunAt`: the most recent run first. Default `id`. */
   readonly order?: "id" | "nextRunAt" | "lastRunAt"
+  /** The size of a page. Default 50. */
   readonly limit?: number
   /** The `next` of the previous page. */
   readonly cursor?: string

@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
-const PUBLISH = scriptOf(KEYS, "call('PUBLISH', prefix .. ':news', ARGV[1])")
+const PUBLISH = scriptOf([KEYS], "call('PUBLISH', prefix .. ':news', ARGV[1])")
 
 /**
  * How often the subscribed connection is checked. If a firewall drops it or its host vanishes, it stays open on this side and

@@ -4,18 +4,21 @@ import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
 import { examineDatabase, examineNumbers } from "./opening.ts"
-import { type Script, scriptOf } from "./script.ts"
+import { luaPiece, type Script, scriptOf } from "./script.ts"
 
 // A held lock is one key with an expiry; its value is the fence, a space and the token.
-const FENCE_OF = `
+const FENCE_OF = luaPiece(
+  [],
+  `
 local function fence_of(value, token)
   local fence, owner = string.match(value or '', '^(%d+) (.*)$')
   if owner == token then return tonumber(fence) end
   return nil
-end`
+end`,
+)
 
 const ACQUIRE = scriptOf(
-  FENCE_OF,
+  [FENCE_OF],
   `
 local value = redis.call('get', KEYS[1])
 local fence = fence_of(value, ARGV[1])
@@ -36,14 +39,14 @@ return {1, fence}`,
 )
 
 const EXTEND = scriptOf(
-  FENCE_OF,
+  [FENCE_OF],
   `
 if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
 return redis.call('pexpire', KEYS[1], ARGV[2])`,
 )
 
 const RELEASE = scriptOf(
-  FENCE_OF,
+  [FENCE_OF],
   `
 if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
 return redis.call('del', KEYS[1])`,

@@ -10,7 +10,7 @@ const LEAP = 1_000_000
 // Returns the mark and the version. If the server went back, the version is raised above all that processes have seen, because
 // no version may be given out twice. The other processes then cannot detect the loss by the version, so the mark is changed too.
 const CHECK = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local schema, versions = prefix .. ':schema', prefix .. ':versions'
 local mark, version = call('HGET', schema, 'mark'), tonumber(call('GET', versions) or 0)

@@ -13,7 +13,7 @@ const OLDEST = { major: 6, minor: 2 }
 
 // Returns the stored schema, after storing ours if there was none.
 const MARK = scriptOf(
-  KEYS,
+  [KEYS],
   `
 call('HSETNX', prefix .. ':schema', 'version', ARGV[1])
 return call('HGET', prefix .. ':schema', 'version')

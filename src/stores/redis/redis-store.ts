@@ -31,7 +31,7 @@ import { putSchedule } from "./scripts/schedules.ts"
 import { summarise } from "./scripts/summarising.ts"
 import { changeRuns } from "./scripts/transition.ts"
 
-const NOW = scriptOf(KEYS, "return now_ms()")
+const NOW = scriptOf([KEYS], "return now_ms()")
 
 /**
  * A store in the keys of one prefix on a Redis or Valkey server. Each call is one script, or a few for many elements. The server

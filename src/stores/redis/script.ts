@@ -6,10 +6,29 @@ export interface Script {
   readonly sha: string
 }
 
-/** Concatenates pieces of Lua. A piece must come before the pieces that use its locals. */
-export function scriptOf(...pieces: readonly string[]): Script {
-  const text = pieces.join("\n")
+/** A part of scripts: Lua that defines locals. `needs` are the pieces with the locals that it uses. */
+export interface LuaPiece {
+  readonly needs: readonly LuaPiece[]
+  readonly text: string
+}
+
+export function luaPiece(needs: readonly LuaPiece[], text: string): LuaPiece {
+  return { needs, text }
+}
+
+/** The pieces that the body uses, with all the pieces they need, and the body. Each piece comes once, after those it needs. */
+export function scriptOf(needs: readonly LuaPiece[], body: string): Script {
+  const text = [...inOrder(needs)].map((piece) => piece.text).join("\n") + body
   return { text, sha: createHash("sha1").update(text).digest("hex") }
+}
+
+/** In the order given, except that a needed piece comes first. A set keeps the place where a piece was first added. */
+function inOrder(pieces: readonly LuaPiece[], ordered = new Set<LuaPiece>()): ReadonlySet<LuaPiece> {
+  for (const piece of pieces) {
+    inOrder(piece.needs, ordered)
+    ordered.add(piece)
+  }
+  return ordered
 }
 
 /** Twice the deadline of a call. Kept short, because a busy store makes thousands of calls a second. */
@@ -48,7 +67,7 @@ ${text}
 function memoised(change: (script: Script) => string): (script: Script) => Script {
   const made = new Map<Script, Script>()
   return (script) => {
-    const found = made.get(script) ?? scriptOf(change(script))
+    const found = made.get(script) ?? scriptOf([], change(script))
     made.set(script, found)
     return found
   }

@@ -107,7 +107,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** A script that evaluates the expression for each argument. */
 function script(expression: string): string {
-  return `${INSTANTS}
+  return `${INSTANTS.text}
 local answers = {}
 for index, each in ipairs(ARGV) do
   answers[index] = ${expression}

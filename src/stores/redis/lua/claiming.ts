@@ -1,4 +1,8 @@
 import { FIRST_FIELDS, FURTHER_FIELDS } from "../run-claimed.ts"
+import { luaPiece } from "../script.ts"
+import { QUEUES } from "./queues.ts"
+import { RUNS } from "./runs.ts"
+import { ATTEMPT_LISTS } from "./whole-runs.ts"
 
 const names = (fields: readonly string[]) => fields.map((field) => `'${field}'`).join(", ")
 const places = (fields: readonly string[]) =>
@@ -6,9 +10,11 @@ const places = (fields: readonly string[]) =>
 
 /**
  * Claims runs for a worker, or parks them until their key is free. A run is the list of its first fields. In the reply, the
- * further fields replace its state. Needs `RUNS`, `ATTEMPT_LISTS`, the worker and the clock before it.
+ * further fields replace its state.
  */
-export const CLAIMING = `
+export const CLAIMING = luaPiece(
+  [RUNS, ATTEMPT_LISTS, QUEUES],
+  `
 local FIRST, FURTHER_AT = { ${places(FIRST_FIELDS)} }, { ${places(FURTHER_FIELDS)} }
 local STATE, ATTEMPT, SCHEDULE, LIMIT, DUE = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit, FIRST.due_at
 local CREATED_AT = FIRST.created_at
@@ -142,4 +148,5 @@ local function claim_run(id, run, source, due_at)
   put(source.queue, id, source.leased_until)
   put(ALL_RUNNING, id, ms_of(run[CREATED_AT]) or '0')
 end
-`
+`,
+)

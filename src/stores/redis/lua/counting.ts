@@ -1,5 +1,10 @@
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
+import { SETS } from "./sets.ts"
 /** Counts runs by state: in total, for each task and for each schedule. Also counts the running runs of each key. */
-export const COUNTING = `
+export const COUNTING = luaPiece(
+  [KEYS, SETS],
+  `
 local COUNTS, RUNNING = prefix .. ':counts', prefix .. ':running'
 local by_task, by_schedule, running = {}, {}, {}
 
@@ -49,4 +54,5 @@ local function write_counts()
   write_changes(COUNTS, changes)
   write_changes(RUNNING, running, recount_running)
 end
-`
+`,
+)

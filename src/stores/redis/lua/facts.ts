@@ -1,7 +1,11 @@
 import { UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
+import { luaPiece } from "../script.ts"
+import { RUNS } from "./runs.ts"
 
-/** Reads what a plan needs to know of the unfinished runs of schedules. Needs `RUNS` before it. */
-export const FACTS = `
+/** Reads what a plan needs to know of the unfinished runs of schedules. */
+export const FACTS = luaPiece(
+  [RUNS],
+  `
 local FACTS_MAX = ${UNFINISHED_FACTS_MAX}
 
 -- A single run is in no set, so it is inserted by its creation time.
@@ -56,4 +60,5 @@ local function facts_by_schedule(schedules)
   end
   return facts
 end
-`
+`,
+)

@@ -1,10 +1,13 @@
 import { DATE_MAX } from "../../../core/valid-records.ts"
+import { luaPiece } from "../script.ts"
 
 /**
  * Converts instants to text and back. In hashes an instant is RFC 3339 text, for people. As a score, and within JSON, it is
  * milliseconds since 1970. Lua has no function for either. Many runs of one script share instants, so results are cached.
  */
-export const INSTANTS = `
+export const INSTANTS = luaPiece(
+  [],
+  `
 local texts, instants = {}, {}
 local DATE_MAX = ${DATE_MAX}
 
@@ -69,4 +72,5 @@ local function ms_of(text)
   end
   return ms or nil
 end
-`
+`,
+)

@@ -1,11 +1,15 @@
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
 /** An entry has three arguments: its id or '', the list of its subject, and its text. */
 export const ENTRY_ARGS = 3
 
 /**
  * Adds entries to the journal: to the list of all entries and to the list of the subject. The score is the instant; the text has
- * all other fields. Needs `KEYS` before it.
+ * all other fields.
  */
-export const JOURNAL = `
+export const JOURNAL = luaPiece(
+  [KEYS],
+  `
 local JOURNAL, ENTRIES, LISTS = prefix .. ':journal', prefix .. ':journal-entries', prefix .. ':journal-lists'
 
 local function add_entry(at, now)
@@ -17,4 +21,5 @@ local function add_entry(at, now)
   call('ZADD', JOURNAL, whole(now), id)
   call('ZADD', JOURNAL .. ':' .. list, whole(now), id)
 end
-`
+`,
+)

@@ -1,9 +1,12 @@
+import { luaPiece } from "../script.ts"
 /**
  * Every script begins with this: the prefix of keys, the clock, and helpers. Names from callers come last in a key, unescaped:
  * keys may contain any bytes, and the hash tag comes first. Escaping as %XX took Lua 4 µs a key, as long as all other work for a
  * run.
  */
-export const KEYS = `
+export const KEYS = luaPiece(
+  [],
+  `
 local prefix = KEYS[1]
 local call = redis.call
 
@@ -49,4 +52,5 @@ end
 local function text_of(value)
   return value ~= '' and string.sub(value, 2)
 end
-`
+`,
+)

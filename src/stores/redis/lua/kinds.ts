@@ -1,9 +1,12 @@
+import { luaPiece } from "../script.ts"
 /**
  * Reads runs from the arguments that `kinds.ts` sends. A kind is the number of arguments for shared fields, the number of names
  * of own fields, the head, the shared fields and the names. A run is the number of its kind, its id, a time if the kind is
  * timed, and its own values.
  */
-export const KINDS = `
+export const KINDS = luaPiece(
+  [],
+  `
 local kinds = {}
 
 -- 'begin' makes the kind's record from its head, with the fields that each of its runs gets. Returns where the runs begin.
@@ -52,4 +55,5 @@ local function fields_of(kind, at)
   end
   return fields
 end
-`
+`,
+)

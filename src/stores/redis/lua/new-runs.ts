@@ -1,11 +1,15 @@
+import { luaPiece } from "../script.ts"
 import { KINDS } from "./kinds.ts"
+import { RUNS } from "./runs.ts"
 
 /**
  * Adds new runs. The head of a kind is the state, the task, the priority, the delay or '', whether the runs are single, whether a
  * `notBefore` follows their ids, and what triggered them. Only fields with values are sent; they are written to the hash as they
- * are. Needs `RUNS` before it.
+ * are.
  */
-export const NEW_RUNS = `${KINDS}
+export const NEW_RUNS = luaPiece(
+  [RUNS, KINDS],
+  `
 local now = now_ms()
 local now_text, now_iso = whole(now), rfc_3339(now)
 
@@ -99,4 +103,5 @@ end
 local function fields_of_count(count, last_id)
   return { 'run_count', whole(count), 'last_run_id', last_id, 'last_run', now_iso }
 end
-`
+`,
+)

@@ -1,7 +1,12 @@
 import { PROGRESS_ARGS } from "../schedule-rows.ts"
+import { luaPiece } from "../script.ts"
+import { INSTANTS } from "./instants.ts"
+import { KEYS } from "./keys.ts"
 
-/** Writes the progress of a schedule from the arguments. Needs `INSTANTS` before it. */
-export const PROGRESS = `
+/** Writes the progress of a schedule from the arguments. */
+export const PROGRESS = luaPiece(
+  [KEYS, INSTANTS],
+  `
 local PROGRESS_ARGS = ${PROGRESS_ARGS}
 
 -- 'more' are further fields for the same command.
@@ -22,4 +27,5 @@ local function is_sooner(due_at, next_run)
   local before = ms_of(next_run)
   return due_at ~= '' and (not before or tonumber(due_at) < tonumber(before))
 end
-`
+`,
+)

@@ -1,5 +1,6 @@
 import { concurrencyKeyOf } from "../../../core/schedule.ts"
 import { RARELY_TRIGGERED_BY } from "../run-indexes.ts"
+import { luaPiece } from "../script.ts"
 import { COUNTING } from "./counting.ts"
 import { INSTANTS } from "./instants.ts"
 import { KEYS } from "./keys.ts"
@@ -9,7 +10,9 @@ import { SETS } from "./sets.ts"
  * Keeps all indexes of a run in step with its state: its queue, the holders of its keys, the history and the counts. A run is
  * passed as the table that `read_run` returns; its instants are scores in milliseconds.
  */
-export const RUNS = `${KEYS}${INSTANTS}${SETS}${COUNTING}
+export const RUNS = luaPiece(
+  [KEYS, INSTANTS, SETS, COUNTING],
+  `
 -- Concatenating a name takes Lua longer than most commands, so names that many runs share are made once.
 local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
 local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
@@ -264,4 +267,5 @@ local function write_places()
   write_holders()
   write_counts()
 end
-`
+`,
+)

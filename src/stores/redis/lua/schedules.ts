@@ -1,7 +1,11 @@
 import { UNREADABLE_VERSION } from "../../../core/unreadable.ts"
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
 
-/** The lists of schedules. Needs `KEYS` before it. */
-export const SCHEDULES = `
+/** The lists of schedules. */
+export const SCHEDULES = luaPiece(
+  [KEYS],
+  `
 local SCHEDULES = prefix .. ':schedules:'
 
 local function schedule_key(id)
@@ -47,4 +51,5 @@ local function remove_schedule(id)
   call('DEL', schedule_key(id))
   call('ZREM', prefix .. ':due', id)
 end
-`
+`,
+)

@@ -1,8 +1,12 @@
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
 /**
  * Collects changes to sets that many runs of a script share, and writes them at the end, with one command for each key. A command
  * for each run takes three times as long. Sets that few runs share are written directly.
  */
-export const SETS = `
+export const SETS = luaPiece(
+  [KEYS],
+  `
 -- Below the number of values that Lua's unpack can return.
 local CHUNK = 4000
 
@@ -97,4 +101,5 @@ local function write_changes(hash, changes_by_field, recount)
     write_sums(hash, fields, changes, recount)
   end
 end
-`
+`,
+)

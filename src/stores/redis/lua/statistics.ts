@@ -1,8 +1,12 @@
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
 /**
  * Each span and subject has a hash. A field is the start of a bucket; its value is the counters as "name number name number". The
- * field `kept` says how long buckets are kept; the hash expires if nothing is added for that long. Needs `KEYS` before it.
+ * field `kept` says how long buckets are kept; the hash expires if nothing is added for that long.
  */
-export const STATISTICS = `
+export const STATISTICS = luaPiece(
+  [KEYS],
+  `
 local function counters_in(text)
   local counters = {}
   for name, count in string.gmatch(text or '', '(%S+) (%S+)') do
@@ -65,4 +69,5 @@ local function add_batch(worker_key, at, now)
   call('HSET', worker_key, 'batch', whole(number))
   return number
 end
-`
+`,
+)

@@ -1,4 +1,7 @@
 import { SUMMARY_TEXT_MAX } from "../../../core/run-summary.ts"
+import { luaPiece } from "../script.ts"
+import { RUNS } from "./runs.ts"
+import { WHOLE_RUNS } from "./whole-runs.ts"
 
 /** A character takes at most four bytes in UTF-8, so this many bytes contain all characters of a summary's text. */
 const TEXT_MAX_BYTES = 4 * SUMMARY_TEXT_MAX
@@ -19,8 +22,10 @@ const SUMMARY_FIELDS = [
   ...["concurrency_key", "concurrency_limit", "reason", "by", "progress", "more", "message", "error"],
 ]
 
-/** Reads the parts of a run that a list returns. Needs `RUNS` and `WHOLE_RUNS` before it. */
-export const SUMMARIES = `
+/** Reads the parts of a run that a list returns. */
+export const SUMMARIES = luaPiece(
+  [RUNS, WHOLE_RUNS],
+  `
 local SUMMARY = { ${SUMMARY_FIELDS.map((field) => `'${field}'`).join(", ")} }
 local IS_TEXT = { message = true, error = true }
 
@@ -73,4 +78,5 @@ local function read_wanted(at)
     states = ARGV[at + 5], triggered_by = ARGV[at + 6], prefix = text_of(ARGV[at + 7]),
   }
 end
-`
+`,
+)

@@ -1,15 +1,23 @@
+import { luaPiece } from "../script.ts"
+import { KEYS } from "./keys.ts"
+import { RUNS } from "./runs.ts"
 /**
  * Aborts a script before its first write if the key `:parked` has the wrong type. An error later would leave runs half changed.
  */
-export const BEFORE_WRITING = `
+export const BEFORE_WRITING = luaPiece(
+  [KEYS],
+  `
 call('SCARD', prefix .. ':parked')
-`
+`,
+)
 
 /**
  * When a run with a concurrency key ends or becomes pending again, returns parked runs of that key to their queues, up to the
- * limit. Needs `RUNS` before it.
+ * limit.
  */
-export const UNPARKING = `
+export const UNPARKING = luaPiece(
+  [RUNS],
+  `
 local hints, touched = {}, {}
 local ROOM_MAX = 500
 
@@ -73,4 +81,5 @@ local function unpark()
     end
   end
 end
-`
+`,
+)

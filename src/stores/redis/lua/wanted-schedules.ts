@@ -1,13 +1,17 @@
 import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
+import { luaPiece } from "../script.ts"
+import { SCHEDULES } from "./schedules.ts"
 
 export const WANTED_ARGS = 7
 
 /**
- * Which schedules a list contains, and their order. Needs `KEYS`, `INSTANTS` and `SCHEDULES` before it. Arguments from `at` on:
+ * Which schedules a list contains, and their order. Arguments from `at` on:
  * the prefix of the id, the owner, the task, the tag, the text, the states, and the order. Only fields that the filter needs
  * are read.
  */
-export const WANTED_SCHEDULES = `
+export const WANTED_SCHEDULES = luaPiece(
+  [SCHEDULES],
+  `
 local function read_wanted(at)
   return {
     prefix = text_of(ARGV[at]), owner = text_of(ARGV[at + 1]), task = text_of(ARGV[at + 2]), tag = text_of(ARGV[at + 3]),
@@ -106,4 +110,5 @@ local function place_of(id, order_by)
   end
   return call('EXISTS', key) == 1 and id or nil
 end
-`
+`,
+)

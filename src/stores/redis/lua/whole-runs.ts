@@ -1,7 +1,13 @@
 import { ATTEMPTS_KEPT } from "../../../core/run.ts"
+import { luaPiece } from "../script.ts"
+import { INSTANTS } from "./instants.ts"
+import { KEYS } from "./keys.ts"
+import { RUNS } from "./runs.ts"
 
-/** Reads complete runs, as callers see them. Needs `RUNS` before it. */
-export const WHOLE_RUNS = `
+/** Reads complete runs, as callers see them. */
+export const WHOLE_RUNS = luaPiece(
+  [RUNS],
+  `
 -- Returns all fields as a table by name, and as the list that Redis returns. Nil if there is no such run.
 local function read_all(id)
   local list = redis.pcall('HGETALL', RUNS .. id)
@@ -52,10 +58,13 @@ local function whole_run(id, run, list)
   add_field(list, 'attempts', earlier_attempts(id, run))
   return list
 end
-`
+`,
+)
 
 /** Records an attempt that ended while its run continues. */
-export const ATTEMPT_LISTS = `
+export const ATTEMPT_LISTS = luaPiece(
+  [KEYS, INSTANTS],
+  `
 local function add_attempt(id, run, outcome, ended_at, error)
   local started_at = ms_of(run.started_at) or ended_at
   local entry = cjson.encode({
@@ -68,4 +77,5 @@ local function add_attempt(id, run, outcome, ended_at, error)
     call('LTRIM', key, -${ATTEMPTS_KEPT}, -1)
   end
 end
-`
+`,
+)

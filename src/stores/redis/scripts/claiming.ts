@@ -1,80 +1,21 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run, RunChange } from "../../../core/run.ts"
 import { endUnreadable } from "../../../core/unreadable.ts"
-import { DATE_MAX } from "../../../core/valid-records.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { CLAIMING } from "../lua/claiming.ts"
-import { RUNS } from "../lua/runs.ts"
 import { BEFORE_WRITING } from "../lua/unparking.ts"
-import { ATTEMPT_LISTS } from "../lua/whole-runs.ts"
 import { type ClaimedRow, claimedRunOf } from "../run-claimed.ts"
 import { runningOnce, SLICE, scriptOf } from "../script.ts"
 
 /** The most runs that one script examines. Runs that must wait for their key are parked on the way, once. */
 const EXAMINED_MAX = 1_000
 
-// The worker's queues that have due runs, by priority, and when the next run after now is due. Read before any run is claimed,
-// because a claimed run is due again when its lease ends.
-const QUEUES = `
-local now = now_ms()
-local now_text, now_iso = whole(now), rfc_3339(now)
-local worker, limit = ARGV[1], tonumber(ARGV[2])
-local next_at = false
-local due, priorities, sources = {}, {}, {}
-
--- A score beyond any date never comes. Converted to an integer, infinity would be in the past, and the worker would claim in a
--- loop.
-local function note_next(head)
-  local at = head[2] and tonumber(head[2])
-  if at and at <= ${DATE_MAX} and (not next_at or at < next_at) then
-    next_at = at
-  end
-end
-
-local function read_queue(task, leased_until, priority)
-  local queue = prefix .. ':queue:' .. priority .. ':' .. task
-  local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  if head.err then
-    -- The key has the wrong type. Runs of this task and priority cannot be claimed; all others can.
-    return
-  elseif #head == 0 then
-    call('ZREM', prefix .. ':priorities:' .. task, priority)
-  elseif tonumber(head[2]) > now then
-    note_next(head)
-  else
-    note_next(call('ZRANGEBYSCORE', queue, '(' .. now_text, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
-    if not due[priority] then
-      due[priority] = {}
-      priorities[#priorities + 1] = priority
-    end
-    sources[#sources + 1] = { task, priority }
-    table.insert(due[priority], {
-      number = #sources, task = task, priority = priority, queue = queue, leased_until = leased_until, from = 0, at = 1, runs = {},
-    })
-  end
-end
-
-for at = 3, #ARGV, 2 do
-  for _, priority in ipairs(call('ZRANGE', prefix .. ':priorities:' .. ARGV[at], 0, -1)) do
-    -- A member that is not a number was written by another program. Priorities are compared below.
-    if tonumber(priority) then
-      read_queue(ARGV[at], whole(now + ARGV[at + 1]), priority)
-    end
-  end
-end
-table.sort(priorities, function (a, b) return tonumber(a) > tonumber(b) end)
-`
-
 // Returns now, the next instant, whether there are more runs to examine, the task and priority of each queue, the ids of the
 // runs, how many runs are of which queue, and the runs.
 const CLAIM = scriptOf(
-  RUNS,
-  ATTEMPT_LISTS,
-  QUEUES,
-  CLAIMING,
-  BEFORE_WRITING,
+  [CLAIMING, BEFORE_WRITING],
   `
 local examined = 0
 

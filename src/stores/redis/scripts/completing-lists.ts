@@ -10,13 +10,13 @@ import { marked, scriptOf } from "../script.ts"
  */
 
 const SIZES = scriptOf(
-  KEYS,
+  [KEYS],
   "return { call('ZCARD', prefix .. ':history:created'), call('ZCARD', prefix .. ':run-ids') }",
 )
 
 // Arguments: how many of the oldest runs were done before, and how many to do. Returns how many there were.
 const ADD = scriptOf(
-  RUNS,
+  [RUNS],
   `
 local places = call('ZRANGE', CREATED, ARGV[1], ARGV[1] + ARGV[2] - 1, 'WITHSCORES')
 for at = 1, #places, 2 do
@@ -36,7 +36,7 @@ return #places / 2
 
 // Arguments: the id before the first, and how many to check. Returns the last id checked.
 const REMOVE = scriptOf(
-  RUNS,
+  [RUNS],
   `
 local after = text_of(ARGV[1])
 local ids = call('ZRANGEBYLEX', RUN_IDS, after and '(' .. after or '-', '+', 'LIMIT', 0, ARGV[2])

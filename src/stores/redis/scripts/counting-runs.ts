@@ -13,7 +13,7 @@ import { type Place, type WalkReply, walk } from "./walking-runs.ts"
 // Arguments: the key of the single run that is not in the counts, and the fields of the counts. Returns the state of that run,
 // and the counts. Nil if another program wrote a value that is not a count.
 const COUNTS = scriptOf(
-  RUNS,
+  [RUNS],
   `
 local key = text_of(ARGV[1])
 local _, single

@@ -13,8 +13,7 @@ import { answeringOnce, marked, scriptOf } from "../script.ts"
 // A document is the text "version created updated value" in the hash of its kind.
 // Arguments: kind, id, the expected version, the value or '', and the entry. Returns the new version; nil if it is stale.
 const PUT = scriptOf(
-  KEYS,
-  JOURNAL,
+  [JOURNAL],
   `
 local kind, id, value, now = ARGV[1], ARGV[2], text_of(ARGV[4]), now_ms()
 local documents, ids = prefix .. ':documents:' .. kind, prefix .. ':document-ids:' .. kind
@@ -61,7 +60,7 @@ export async function putDocument(
 
 // Arguments: kind, the id before the first, the limit. Returns the id and the text of each.
 const LIST = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local documents, found = prefix .. ':documents:' .. ARGV[1], {}
 local after = ARGV[2] == '' and '-' or '(' .. text_of(ARGV[2])
@@ -74,7 +73,7 @@ return found
 
 // Arguments: kind, and the ids.
 const READ = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local documents, found = prefix .. ':documents:' .. ARGV[1], {}
 for index = 2, #ARGV do

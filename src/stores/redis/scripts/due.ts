@@ -17,7 +17,6 @@ import { instantIn } from "../instants.ts"
 import type { LossDetector } from "../loss-detector.ts"
 import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
-import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
@@ -26,9 +25,7 @@ import { SLICE, scriptOf, slicesOf } from "../script.ts"
 // when to read again if some were not returned, and the fields and facts of each schedule. A schedule's share is the first digit
 // of the hash of its id. The hash `:shares` stores the reader that has a share, and until when. See `Share`.
 const DUE = scriptOf(
-  RUNS,
-  FACTS,
-  SCHEDULES,
+  [FACTS, SCHEDULES],
   `
 local now = now_ms()
 local limit = tonumber(ARGV[1])
@@ -114,7 +111,7 @@ return { now, next_due or false, next_count, again, schedules, mark, version }
 `,
 )
 
-const SUCCESSES = scriptOf(KEYS, "return call('HMGET', prefix .. ':successes', unpack(ARGV))")
+const SUCCESSES = scriptOf([KEYS], "return call('HMGET', prefix .. ':successes', unpack(ARGV))")
 
 type DueReply = readonly [
   now: number,

@@ -2,14 +2,12 @@ import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
-import { RUNS } from "../lua/runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
 import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // Returns for each run 1: stored; 0: its id exists already; or the id of the run that holds its live key.
 const ENQUEUE = scriptOf(
-  RUNS,
-  NEW_RUNS,
+  [NEW_RUNS],
   `
 local places = {}
 local at, last = read_new_kinds(1), #ARGV

@@ -1,9 +1,7 @@
 import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
 import type { Connection, Reply } from "../connection.ts"
-import { RUNS } from "../lua/runs.ts"
 import { SUMMARIES } from "../lua/summaries.ts"
-import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import { indexesFor, isWanted, type RunIndex } from "../run-indexes.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"
 import { marked, SLICE, scriptOf } from "../script.ts"
@@ -13,9 +11,7 @@ import { type Place, walk, wantedArgs } from "./walking-runs.ts"
 // By id, ascending. Arguments: the id before the first, how many to examine, and the filter. Returns the last id examined, and
 // the runs that match.
 const BY_ID = scriptOf(
-  RUNS,
-  WHOLE_RUNS,
-  SUMMARIES,
+  [SUMMARIES],
   `
 local wanted = read_wanted(3)
 local first = wanted.prefix and '[' .. wanted.prefix or '-'

@@ -5,14 +5,14 @@ import { scheduleCountsOf } from "../../kit/counts.ts"
 import { lowerCase, pageOfPlaces, pageOfSchedules, type SchedulePlace } from "../../kit/schedule-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { instantIn } from "../instants.ts"
-import { INSTANTS } from "../lua/instants.ts"
-import { KEYS } from "../lua/keys.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { WANTED_ARGS, WANTED_SCHEDULES } from "../lua/wanted-schedules.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
-import { marked, SLICE, scriptOf, slicesOf } from "../script.ts"
+import { luaPiece, marked, SLICE, scriptOf, slicesOf } from "../script.ts"
 
-const READING = `
+const READING = luaPiece(
+  [SCHEDULES],
+  `
 local function read_schedule(id)
   local fields = fields_in(schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
   if not fields[1] and not fields[2] then
@@ -30,13 +30,16 @@ local function read_schedules(ids)
   end
   return found
 end
-`
+`,
+)
 
-const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
+const READ = scriptOf([READING], "return read_schedules(ARGV)")
 
 // Ordered by id, returns the schedules. In another order, returns only their places. Without an order, returns only the number in
 // each state. Also returns the last id examined, because it stops as soon as enough are found.
-const CHOOSING = `
+const CHOOSING = luaPiece(
+  [READING, WANTED_SCHEDULES],
+  `
 local function choose(ids, wanted, most)
   local found, last, counts = {}, false, {}
   for _, id in ipairs(ids) do
@@ -63,13 +66,13 @@ local function choose(ids, wanted, most)
   end
   return { last, found }
 end
-`
-const PIECES = [KEYS, INSTANTS, SCHEDULES, WANTED_SCHEDULES, READING, CHOOSING]
+`,
+)
 
 // Arguments: the list, the id before the first, how many to examine, how many to find, and the filter. Returns the last id
 // examined, and the schedules that match.
 const LIST = scriptOf(
-  ...PIECES,
+  [CHOOSING],
   `
 local after = ARGV[3] == '' and '-' or '(' .. text_of(ARGV[3])
 local ids = call('ZRANGEBYLEX', prefix .. ARGV[1] .. ARGV[2], after, '+', 'LIMIT', 0, ARGV[4])
@@ -79,7 +82,7 @@ return choose(ids, read_wanted(6), tonumber(ARGV[5]))
 
 // Arguments: the filter, and the ids to examine.
 const CHOOSE = scriptOf(
-  ...PIECES,
+  [CHOOSING],
   `
 local ids = {}
 for index = ${WANTED_ARGS + 1}, #ARGV do

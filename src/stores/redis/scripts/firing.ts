@@ -5,7 +5,6 @@ import { entryArgs } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
-import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { NewRunArgs } from "../new-run-args.ts"
 import { pushProgress } from "../schedule-rows.ts"
@@ -15,11 +14,7 @@ import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 // runs, whether it has an entry, the progress, the runs, and the entry if it has one.
 // Returns for each plan 1: all its runs are new; 0: stale; -1: held; or the list of the runs that are new.
 const FIRE = scriptOf(
-  RUNS,
-  NEW_RUNS,
-  SCHEDULES,
-  PROGRESS,
-  JOURNAL,
+  [NEW_RUNS, SCHEDULES, PROGRESS, JOURNAL],
   `
 local PLAN_HEAD = 4
 local DUE = prefix .. ':due'

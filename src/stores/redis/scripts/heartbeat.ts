@@ -17,10 +17,7 @@ import { batchArgs } from "../statistics-args.ts"
 // Returns now; the runs that the worker no longer holds, each with id, attempt and reason; the server's mark and version; and
 // the newest batch.
 const BEAT = scriptOf(
-  KEYS,
-  INSTANTS,
-  SETS,
-  STATISTICS,
+  [INSTANTS, SETS, STATISTICS],
   `
 local HELD = 4
 local now = now_ms()
@@ -121,7 +118,7 @@ function heldArgs({ runId, attempt, leaseMs, progress }: HeldRun): (string | num
 
 // Arguments: the id before the first, the limit.
 const WORKERS = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local found = {}
 local after = ARGV[1] == '' and '-' or '(' .. text_of(ARGV[1])

@@ -6,13 +6,11 @@ import { isWantedEntry } from "../../kit/journal-filter.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs, entryListOf } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
-import { KEYS } from "../lua/keys.ts"
 import { answersOf, numberOrNone, scriptOf, slicesOf } from "../script.ts"
 
 // Arguments: the entries.
 const APPEND = scriptOf(
-  KEYS,
-  JOURNAL,
+  [JOURNAL],
   `
 local now = now_ms()
 for at = 1, #ARGV, ${ENTRY_ARGS} do
@@ -35,8 +33,7 @@ export function appendEntries(
 // Arguments: the list, the order 'newest' or 'oldest', the place before the first, the bounds, and the limit.
 // Returns the id, the instant and the text of each entry.
 const READ = scriptOf(
-  KEYS,
-  JOURNAL,
+  [JOURNAL],
   `
 local STEP = 200
 local list, is_newest = JOURNAL .. ARGV[1], ARGV[2] == 'newest'
@@ -131,8 +128,7 @@ function fieldsIn(text: string | null): Partial<NewJournalEntry> {
 
 // Arguments: the minimum age, the limit.
 const PRUNE = scriptOf(
-  KEYS,
-  JOURNAL,
+  [JOURNAL],
   `
 local old = call('ZRANGEBYSCORE', JOURNAL, '-inf', '(' .. (now_ms() - ARGV[1]), 'LIMIT', 0, ARGV[2])
 for _, id in ipairs(old) do

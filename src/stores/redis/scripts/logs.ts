@@ -13,8 +13,7 @@ const ATTEMPT = 2 ** 32
 // Arguments: run, score, age and text of each line. A line that exists is kept as it is. A line of a deleted run is dropped. A
 // member is the instant, a space and the text.
 const APPEND = scriptOf(
-  KEYS,
-  INSTANTS,
+  [KEYS, INSTANTS],
   `
 local now = now_ms()
 local exists = {}
@@ -34,7 +33,7 @@ end
 
 // Arguments: run, the score before the first, the limit.
 const READ = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local lines = redis.pcall(
   'ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3]

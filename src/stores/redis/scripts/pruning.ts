@@ -9,7 +9,7 @@ import { pruneJournal } from "./journal.ts"
 // calls.
 // Returns how many were deleted, how many were kept, and whether there are more to examine.
 const PRUNE_RUNS = scriptOf(
-  RUNS,
+  [RUNS],
   `
 local EXAMINED_MAX = 500
 local oldest_kept = now_ms() - ARGV[1]
@@ -82,7 +82,7 @@ return { deleted, kept, #ids == EXAMINED_MAX and 1 or 0 }
 
 // Arguments: the minimum time since the last heartbeat, the limit.
 const PRUNE_WORKERS = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local beats = prefix .. ':worker-beats'
 local silent = call('ZRANGEBYSCORE', beats, '-inf', '(' .. (now_ms() - ARGV[1]), 'LIMIT', 0, ARGV[2])

@@ -1,13 +1,11 @@
 import type { Run } from "../../../core/run.ts"
 import type { Connection, Reply } from "../connection.ts"
-import { RUNS } from "../lua/runs.ts"
 import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
 const READ = scriptOf(
-  RUNS,
-  WHOLE_RUNS,
+  [WHOLE_RUNS],
   `
 local found = {}
 for _, id in ipairs(ARGV) do

@@ -4,9 +4,7 @@ import type { Schedule } from "../../../core/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs } from "../entry-args.ts"
-import { INSTANTS } from "../lua/instants.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
-import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { definitionText, pushProgress } from "../schedule-rows.ts"
@@ -14,11 +12,7 @@ import { answeringOnce, marked, scriptOf } from "../script.ts"
 
 // Arguments: id, the expected version, the progress, the entry, then the definition. Returns the new version; nil if it is stale.
 const PUT = scriptOf(
-  KEYS,
-  INSTANTS,
-  SCHEDULES,
-  PROGRESS,
-  JOURNAL,
+  [SCHEDULES, PROGRESS, JOURNAL],
   `
 local id, key = ARGV[1], schedule_key(ARGV[1])
 local entry_at = 3 + PROGRESS_ARGS

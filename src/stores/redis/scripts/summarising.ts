@@ -7,7 +7,7 @@ import { countersIn } from "../statistics-args.ts"
 
 // Arguments: the span, the subject, and the bounds. Returns buckets and their counters, in no particular order.
 const SUMMARISE = scriptOf(
-  KEYS,
+  [KEYS],
   `
 local fields = redis.pcall('HGETALL', prefix .. ':statistics:' .. ARGV[1] .. ':' .. ARGV[2])
 if fields.err then

@@ -7,10 +7,12 @@ import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
 import { BEFORE_WRITING, UNPARKING } from "../lua/unparking.ts"
 import { ATTEMPT_LISTS } from "../lua/whole-runs.ts"
-import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
+import { answeringOnce, answersOf, luaPiece, scriptOf, slicesOf } from "../script.ts"
 
 // Writes how runs ended: into the hash of the schedule, and into `:successes` for the schedules that depend on it.
-const ENDS = `
+const ENDS = luaPiece(
+  [RUNS],
+  `
 local ends = {}
 
 -- Called in the order of the changes.
@@ -74,9 +76,12 @@ local function write_ends(now)
   end
   write_chunks('HSET', prefix .. ':successes', successes)
 end
-`
+`,
+)
 
-const CHANGING = `
+const CHANGING = luaPiece(
+  [RUNS, ATTEMPT_LISTS, UNPARKING, ENDS, KINDS],
+  `
 local now = now_ms()
 local now_text, now_iso = whole(now), rfc_3339(now)
 
@@ -160,17 +165,12 @@ local function note(run, kind, at)
     touched[#touched + 1] = run.concurrency_key
   end
 end
-`
+`,
+)
 
 // Returns for each change 1: done; 0: held; or the state and attempt that the run has instead.
 const CHANGE = scriptOf(
-  RUNS,
-  ATTEMPT_LISTS,
-  UNPARKING,
-  ENDS,
-  KINDS,
-  CHANGING,
-  BEFORE_WRITING,
+  [CHANGING, BEFORE_WRITING],
   `
 local function change(at)
   local kind, id = kinds[ARGV[at]], ARGV[at + 1]

@@ -1,9 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { RunFilter } from "../../../store/store.ts"
 import type { Connection, Reply } from "../connection.ts"
-import { RUNS } from "../lua/runs.ts"
 import { SUMMARIES } from "../lua/summaries.ts"
-import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import type { RunIndex } from "../run-indexes.ts"
 import { marked, numberOrNone, scriptOf } from "../script.ts"
 
@@ -11,9 +9,7 @@ import { marked, numberOrNone, scriptOf } from "../script.ts"
 // single run that belongs to the index, the field that orders it, the bounds of that field, and the filter.
 // Returns whether the walk is at its end, the last place examined, and what was found.
 const WALK = scriptOf(
-  RUNS,
-  WHOLE_RUNS,
-  SUMMARIES,
+  [SUMMARIES],
   `
 local STEP = 500
 local index = prefix .. ARGV[1] .. ARGV[2]
