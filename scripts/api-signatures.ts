@@ -9,15 +9,19 @@ import { signatureOf } from "./signatures/signature.ts"
 
 export const API_REFERENCE = fileURLToPath(new URL("../docs/reference/api.md", import.meta.url))
 
-const PLACE = /(<!-- signatures of (\S+?)(, without comments)?:([\w\s,]+)-->\n).*?(<!-- end of signatures -->)/gs
+const PLACE =
+  /(<!-- signatures of (\S+?)(, without comments)?:([\w\s,]+)-->\n).*?(<!-- end of signatures -->)/gs
 
 /** The page with each of its signatures as the code has it. */
 export function withSignatures(page: string): string {
-  return page.replaceAll(PLACE, (_all, start: string, entry: string, quiet: string, names: string, end: string) => {
-    const options = { hasComments: quiet === undefined }
-    const signatures = shownAt(entry, names).map((each) => signatureOf(each, options))
-    return `${start}~~~ts\n${joined(signatures)}\n~~~\n${end}`
-  })
+  return page.replaceAll(
+    PLACE,
+    (_all, start: string, entry: string, quiet: string, names: string, end: string) => {
+      const options = { hasComments: quiet === undefined }
+      const signatures = shownAt(entry, names).map((each) => signatureOf(each, options))
+      return `${start}~~~ts\n${joined(signatures)}\n~~~\n${end}`
+    },
+  )
 }
 
 /** The names whose signatures the page shows. */
@@ -25,16 +29,24 @@ export function shownOn(page: string): readonly PublicName[] {
   return [...page.matchAll(PLACE)].flatMap(([, , entry, , names]) => shownAt(entry!, names!))
 }
 
-/** A name that the entry point doesn't export is the name of a type in the files that declare the names before it. */
 function shownAt(entry: string, names: string): readonly PublicName[] {
   const exported = publicNamesOf(entry)
-  return names.split(",").reduce<PublicName[]>((shown, each) => {
-    const name = each.trim()
-    const inner = shown.map(({ file }) => nameSeenFrom(file, name)).find((seen) => seen !== null)
-    const found = exported.get(name) ?? (inner && { ...inner, isTypeOnly: true })
-    if (found === undefined) throw new Error(`${entry} has no ${name}`)
-    return [...shown, found]
-  }, [])
+  const shown: PublicName[] = []
+  for (const name of names.split(",").map((each) => each.trim())) {
+    const found = exported.get(name) ?? innerType(name, [...shown, ...exported.values()])
+    if (found === null) throw new Error(`${entry} has no ${name}`)
+    shown.push(found)
+  }
+  return shown
+}
+
+/** A type that the entry point doesn't export but uses in an exported signature: the first that a file of `users` knows. */
+function innerType(name: string, users: readonly PublicName[]): PublicName | null {
+  for (const { file } of users) {
+    const seen = nameSeenFrom(file, name)
+    if (seen !== null) return { ...seen, isTypeOnly: true }
+  }
+  return null
 }
 
 /** An empty line between declarations, except between those of one line. */

@@ -8,7 +8,11 @@ export function docCommentOf(node: ts.Node): string | null {
   if (last === undefined || /\n\s*\n/.test(text.slice(last.end, node.getStart()))) return null
   const comment = text.slice(last.pos, last.end)
   if (!comment.startsWith("/**")) return null
-  return comment.slice(3, -2).replaceAll(/^\s*\*/gm, "").replaceAll(/\s+/g, " ").trim()
+  return comment
+    .slice(3, -2)
+    .replaceAll(/^\s*\*/gm, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
 }
 
 export function firstSentenceOf(text: string): string {

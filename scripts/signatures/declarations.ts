@@ -9,18 +9,15 @@ import ts from "typescript"
 
 const SOURCES = fileURLToPath(new URL("../../src", import.meta.url))
 
-export const ENTRIES = [
-  "belfry",
-  "belfry/cron",
-  "belfry/lock",
-  "belfry/postgres",
-  "belfry/redis",
-  "belfry/sqlite",
-  "belfry/config",
-  "belfry/tasks",
-  "belfry/testing",
-  "belfry/store",
-] as const
+/** The entry points of the package: `belfry`, `belfry/cron` and so on. */
+export const ENTRIES: readonly string[] = Object.keys(packageExports())
+  .filter((path) => path !== "./package.json")
+  .map((path) => path.replace(".", "belfry"))
+
+function packageExports(): Readonly<Record<string, unknown>> {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8")
+  return (JSON.parse(text) as { exports: Record<string, unknown> }).exports
+}
 
 export type Declaration =
   | ts.FunctionDeclaration
@@ -39,10 +36,15 @@ export interface PublicName {
   readonly declarations: readonly Declaration[]
 }
 
+const entries = new Map<string, ReadonlyMap<string, PublicName>>()
+
 /** Everything that an entry point such as `belfry/cron` exports, by name. */
 export function publicNamesOf(entry: string): ReadonlyMap<string, PublicName> {
   const file = entry === "belfry" ? "index" : entry.replace("belfry/", "")
-  return new Map(exportsOf(join(SOURCES, `${file}.ts`)).map((each) => [each.name, each]))
+  const names =
+    entries.get(entry) ?? new Map(exportsOf(join(SOURCES, `${file}.ts`)).map((each) => [each.name, each]))
+  entries.set(entry, names)
+  return names
 }
 
 /** A name as a file sees it: declared in the file, imported or exported. Null: the file doesn't know it. */
@@ -50,12 +52,19 @@ export function nameSeenFrom(file: string, name: string): PublicName | null {
   const declarations = parsed(file).statements.flatMap(declarationsIn).filter(isNamed(name))
   if (declarations.length > 0) return { name, file, isTypeOnly: false, declarations }
   for (const statement of parsed(file).statements) {
-    const found = specifiersOf(statement).find((each) => each.name.text === name)
     const source = sourceNamedBy(statement, file)
-    const seen = found && source ? nameSeenFrom(source, (found.propertyName ?? found.name).text) : null
+    const inner = innerNameOf(name, statement)
+    const seen = source === null || inner === null ? null : nameSeenFrom(source, inner)
     if (seen !== null) return { ...seen, name }
   }
   return null
+}
+
+/** What the source of an import or export calls the name. Null: the statement doesn't give the name. */
+function innerNameOf(name: string, statement: ts.Statement): string | null {
+  if (ts.isExportDeclaration(statement) && statement.exportClause === undefined) return name
+  const found = specifiersOf(statement).find((each) => each.name.text === name)
+  return found === undefined ? null : (found.propertyName ?? found.name).text
 }
 
 function exportsOf(file: string): readonly PublicName[] {
@@ -98,7 +107,9 @@ function sourceNamedBy(statement: ts.Statement, file: string): string | null {
   if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return null
   const { moduleSpecifier } = statement
   const isOurs =
-    moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier) && moduleSpecifier.text.startsWith(".")
+    moduleSpecifier !== undefined &&
+    ts.isStringLiteral(moduleSpecifier) &&
+    moduleSpecifier.text.startsWith(".")
   return isOurs ? join(dirname(file), moduleSpecifier.text) : null
 }
 

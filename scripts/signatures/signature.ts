@@ -1,4 +1,4 @@
-/** Prints a declaration without its code: one member per line, each after the first sentence of its comment. */
+/** Prints a declaration without its code: one member per line, each after its comment. */
 import ts from "typescript"
 import { docComment, docCommentOf, firstSentenceOf } from "./comment.ts"
 import { type Declaration, nameSeenFrom, type PublicName } from "./declarations.ts"
@@ -19,7 +19,11 @@ export function signatureOf(shown: PublicName, options: SignatureOptions): strin
     .join("\n")
 }
 
-function declarationText(node: Declaration, { name, isTypeOnly }: PublicName, options: SignatureOptions): string {
+function declarationText(
+  node: Declaration,
+  { name, isTypeOnly }: PublicName,
+  options: SignatureOptions,
+): string {
   if (ts.isFunctionDeclaration(node)) return callText(node, `function ${name}`, "")
   if (ts.isVariableDeclaration(node)) return variableText(node)
   if (ts.isTypeAliasDeclaration(node)) return aliasText(node, name)
@@ -93,7 +97,8 @@ function memberText(member: Member, options: SignatureOptions): string {
 function memberSignature(member: Member): string {
   if (ts.isConstructorDeclaration(member)) return callText(member, "  constructor", "  ")
   const name = `${member.name?.getText() ?? ""}${isOptional(member) ? "?" : ""}`
-  if (ts.isMethodSignature(member) || ts.isMethodDeclaration(member)) return callText(member, `  ${name}`, "  ")
+  if (ts.isMethodSignature(member) || ts.isMethodDeclaration(member))
+    return callText(member, `  ${name}`, "  ")
   if (ts.isGetAccessor(member)) return `  readonly ${name}: ${oneLine(member.type!)}`
   if (!ts.isPropertySignature(member) && !ts.isPropertyDeclaration(member)) return `  ${oneLine(member)}`
   const isReadonly = ts.getModifiers(member)?.some(({ kind }) => kind === ts.SyntaxKind.ReadonlyKeyword)
@@ -122,7 +127,13 @@ function typeParametersOf({ typeParameters }: Pick<ts.SignatureDeclaration, "typ
 }
 
 /** A parameter with a default is optional for the caller. */
-function parameterText({ dotDotDotToken, name, questionToken, initializer, type }: ts.ParameterDeclaration): string {
+function parameterText({
+  dotDotDotToken,
+  name,
+  questionToken,
+  initializer,
+  type,
+}: ts.ParameterDeclaration): string {
   const isOptional = questionToken !== undefined || initializer !== undefined
   const shown = type === undefined ? typeOfDefault(initializer!) : oneLine(type)
   return `${dotDotDotToken ? "..." : ""}${name.getText()}${isOptional ? "?" : ""}: ${shown}`
@@ -150,6 +161,6 @@ function oneLine(node: ts.Node): string {
 function commentOf(node: ts.Node, indent: string, { hasComments }: SignatureOptions): string {
   const text = hasComments ? docCommentOf(node) : null
   if (text === null) return ""
-  const isProperty = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node)
+  const isProperty = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isGetAccessor(node)
   return docComment(isProperty ? text : firstSentenceOf(text), indent, COLUMNS)
 }

@@ -81,7 +81,10 @@ export class Lock implements AsyncDisposable {
     return this.#releasing
   }
 
-  /** Releases the lock. Ignores errors of the release, so that they don't hide an error of the block. The hold then ends when its time is up. */
+  /**
+   * Releases the lock. Ignores errors of the release, so that they don't hide an error of the block. The hold then ends when its
+   * time is up.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release().catch(() => undefined)
   }

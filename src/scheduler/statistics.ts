@@ -51,7 +51,10 @@ export interface RunStatistics extends Readonly<Record<Outcome, number>> {
   readonly lateness: MeasureView
 }
 
-/** In milliseconds. Null: nothing was measured. Quantiles are rounded up to 1, 2, 5, 10, …: at most 2.5 times too high. */
+/**
+ * Mean and quantiles in milliseconds. Null: nothing was measured. Quantiles are rounded up to 1, 2, 5, 10, …: at most 2.5 times
+ * too high.
+ */
 export interface MeasureView {
   readonly meanMs: number | null
   readonly p50Ms: number | null

@@ -29,6 +29,7 @@ export interface LedgerEntry {
 export interface LedgerPage {
   /** Filters by outcome. This filter has no index: a page may hold fewer entries than `limit` and still have a `next`. */
   readonly outcome?: RunState | readonly RunState[]
+  /** The size of a page. Default 50. */
   readonly limit?: number
   /** The `next` of the previous page. */
   readonly cursor?: string

@@ -21,7 +21,10 @@ import type { TriggerNowOptions, TriggerNowResult } from "./trigger.ts"
 
 /** Reads schedules and changes them. */
 export interface Schedules {
-  /** Creates a schedule. Fails if the id is already in use. Fires nothing before the first occurrence, except with `startImmediately`. */
+  /**
+   * Creates a schedule. Fails if the id is already in use. Fires nothing before the first occurrence, except with
+   * `startImmediately`.
+   */
   create<Input>(id: string, options: CreateOptions<Input>, because?: ChangeReason): Promise<ScheduleView>
 
   /**
