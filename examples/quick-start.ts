@@ -6,7 +6,8 @@ const greet = defineTask({
 })
 
 const scheduler = createScheduler({
-  store: memory(), // or postgres("postgres://…"), redis("redis://…"), sqlite("./belfry.db")
+  store: memory(), // or postgres(…) of belfry/postgres, redis(…) of belfry/redis, sqlite(…) of belfry/sqlite
+  owner: "my-app",
   tasks: [greet],
   schedules: [
     greet.schedule("every-second", { cron: "* * * * * *" }),

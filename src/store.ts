@@ -80,3 +80,4 @@ export {
   proveLaws,
 } from "./store/laws.ts"
 export type * from "./store/store.ts"
+export { isTransactional, kindOfStore } from "./store/store.ts"

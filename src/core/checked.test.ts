@@ -126,6 +126,19 @@ describe("option names", () => {
     assert.equal(error.message, "enqueue: untill is not an option. Did you mean until?")
   })
 
+  test.each([
+    [{ tz: "UTC" }, "tz is not an option. Did you mean timezone?"],
+    [{ pattern: "0 3 * * *" }, "pattern is not an option. Did you mean cron?"],
+  ])("for a name from BullMQ or pg-boss, the same option of Belfry is suggested: %o", (given, problem) => {
+    const table = { cron: text({ min: 1, max: 50 }), timezone: text({ min: 1, max: 50 }) }
+
+    assert.equal(thrownBy(() => checked(given, table, SOURCE)).message, `enqueue: ${problem}`)
+  })
+
+  test("a name from another library isn't replaced by an option that the table doesn't have", () => {
+    assert.match(refusalOf({ tz: "UTC" }).message, /tz is not an option\. Known options: priority,/)
+  })
+
   test("the details of the error contain the unknown name", () => {
     assert.deepEqual(refusalOf({ enabld: true }).details, { id: "x", option: "enabld" })
   })

@@ -161,10 +161,17 @@ export function copied<Given extends object>(given: Given | null | undefined, at
   throw notAllowed(given, "an object", at)
 }
 
+/** Names that BullMQ and pg-boss use, with Belfry's name for the same option. */
+const FOREIGN_NAMES: ReadonlyMap<string, string> = new Map([
+  ["tz", "timezone"],
+  ["pattern", "cron"],
+])
+
 /** Without this error, a misspelt policy would silently not apply. */
 function unknownOption(name: string, table: OptionTable, at: Place): BelfryError {
   const names = Object.keys(table)
-  const near = nearest(name, names)
+  const foreign = FOREIGN_NAMES.get(name)
+  const near = foreign !== undefined && names.includes(foreign) ? foreign : nearest(name, names)
   const help = near === null ? `Known options: ${names.join(", ")}` : `Did you mean ${near}?`
   const option = shortName(at.option)
   const text = `${at.source.subject}: ${option} is not an option. ${help}${near === null ? "." : ""}`

@@ -235,6 +235,14 @@ export function release(run: RunRef, reason: string, by: string | null = null): 
   return { ...stepOf(run, "pending", "released"), reason, by }
 }
 
+/**
+ * An operator takes a run away from its worker, which may still be performing it. So the attempt counts as lost: a task that is
+ * performed at most once is not performed again.
+ */
+export function takeAway(run: RunRef, reason: string, by: string | null): RunChange {
+  return { ...stepOf(run, "pending", "lost"), reason, by }
+}
+
 /** Ends a run that must not be performed again. The attempt that ends the run doesn't perform it, so it counts as released. */
 export function giveUp(run: RunRef, error: string): RunChange {
   return { ...stepOf(run, "failed", "released"), error, reason: LOST }

@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
@@ -232,12 +233,13 @@ export class Worker {
     if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
   }
 
-  async #end(execution: Execution, change: RunChange): Promise<void> {
+  async #end(execution: Execution, change: RunChange, isReplacement = false): Promise<void> {
     const settled = await this.#settle(change)
     if (settled === "made") reportEnd(this.#context, execution, change)
     else if (settled === "cancelled") reportCancelled(this.#context, execution.run)
     else if (settled === "stale") reportRefused(this.#context, execution.run)
-    else await this.#end(execution, execution.failRefused(settled.why))
+    else if (isReplacement) throw new BelfryError("BELFRY_STORE_REFUSED", settled.why)
+    else await this.#end(execution, execution.failRefused(settled.why), true)
   }
 
   #settle(change: RunChange): Promise<Settled> {

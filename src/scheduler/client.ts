@@ -20,6 +20,11 @@ export interface Client {
   /** Reads the journal: who changed what, when and why. */
   readonly journal: Journal
 
+  // TypeScript 7 reports only the error of the last overload. The overload for a task is last, so that a wrong payload is named.
+  /**
+   * Creates one run of a task that another process defines, by the task's name. The payload is checked when the run starts.
+   */
+  enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
   /**
    * Creates one run of a task, now or later, without a schedule. Calls made at the same time are sent to the store in one
    * batch.
@@ -28,16 +33,14 @@ export interface Client {
     task: Given & Task<Input, unknown>,
     ...rest: EnqueueArguments<Input>
   ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
-  /** The same for the name of a task that another process defines. The payload is then checked when the run starts. */
-  enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
 
+  /** Creates many runs of a task that another process defines, by the task's name. */
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
   /** Creates many runs of a task. All are checked before any is stored. The results are in the order of `runs`. */
   enqueueMany<Input, Given extends AnyTask>(
     task: Given & Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],
   ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
-  /** The same for the name of a task that another process defines. */
-  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
 
   /**
    * Lists every process that fires or works, ordered by id. A worker is silent if it missed the time it announced for its next

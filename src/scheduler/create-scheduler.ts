@@ -13,6 +13,7 @@ import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import { StatisticsBuffer } from "../engine/statistics-buffer.ts"
 import { type Clock, systemClock } from "../runtime/clock.ts"
 import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
+import { assertedStore } from "../store/asserted-store.ts"
 import { accepted } from "../store/refused.ts"
 import type { EnqueueAnswer, Hint, Store } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
@@ -86,9 +87,10 @@ class StoreScheduler implements Scheduler {
 
   constructor(options: SchedulerOptions) {
     const given = checkedSchedulerOptions(options)
-    const { store, clock = systemClock, owner = "code", release = 0 } = given
+    const { clock = systemClock, owner = "code", release = 0 } = given
+    const store = assertedStore(given.store)
     const logger = harmlessLogger(given.logger ?? jsonLogger())
-    this.#given = store
+    this.#given = given.store
     this.#logger = logger
     const named = given.tasks ?? []
     // A declared schedule adds its task, and a task with schedules of its own adds those.
@@ -135,22 +137,22 @@ class StoreScheduler implements Scheduler {
     await this.stop()
   }
 
+  enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
   enqueue<Input, Given extends AnyTask>(
     task: Given & Task<Input, unknown>,
     ...rest: EnqueueArguments<Input>
   ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
-  enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
   async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<EnqueuedRun<never>> {
     const run = await newRunFor(task, { ...this.#parts, options })
     await this.#open()
     return this.#enqueued(await this.#enqueuing.enqueue(run))
   }
 
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
   enqueueMany<Input, Given extends AnyTask>(
     task: Given & Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],
   ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
-  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
   async enqueueMany(
     task: AnyTask | string,
     runs: readonly EnqueueOptions[],
@@ -176,10 +178,12 @@ class StoreScheduler implements Scheduler {
    * announced for its next heartbeat.
    */
   workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
-    const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, sourceOf("workers"))
+    const { cursor, limit = 100 } = checked(page, WORKERS_PAGE, sourceOf("workers"))
+    const name = "workers"
     return listing({
+      name,
       limit,
-      first: cursor,
+      first: cursor?.(name) ?? null,
       read: async (afterId, size) => {
         await this.#open()
         return this.#workers.list({ afterId, limit: size })

@@ -8,6 +8,7 @@ import type { Schedule } from "../core/schedule.ts"
 import { createdEntry, deletedEntry } from "../core/schedule-journal.ts"
 import type { Why } from "../core/steer.ts"
 import type { Logger } from "../runtime/logger.ts"
+import { accepted } from "../store/refused.ts"
 import type { FireAnswer, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
@@ -172,7 +173,7 @@ async function prune(store: Store, found: Schedule, set: DeclaredSet): Promise<b
     // schedule.
     if (stored.revision !== found.revision && stored.release === release) return false
     const [answer] = await store.fire([deletionOf(stored, deletedEntry(stored, whyOf(set)))])
-    if (isDone(answer!)) return true
+    if (isDone(accepted(answer!))) return true
     stored = await findSchedule(store, stored.id)
   }
   throw tooManyTries(found.id, "pruned")

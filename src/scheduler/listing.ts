@@ -25,22 +25,22 @@ export async function collected<Item>(
 }
 
 /** The source of a list. */
-export interface ListSource<SearchResult, Place, Item> {
+export interface ListSource<Stored, Place, Item> {
+  /** The name of the list with its order. A cursor of another list is refused. */
+  readonly name: string
   /** The size of a page. */
   readonly limit: number
   /** The list begins after this place. Null: at the beginning. */
   readonly first: Place | null
-  read(after: Place | null, size: number): Promise<readonly SearchResult[]>
-  placeOf(found: SearchResult): Place
+  read(after: Place | null, size: number): Promise<readonly Stored[]>
+  placeOf(found: Stored): Place
   /** For a filter that the store doesn't support: records that don't match are left out. */
-  matches?(found: SearchResult): boolean
-  show(found: SearchResult): Item | Promise<Item>
+  matches?(found: Stored): boolean
+  show(found: Stored): Item | Promise<Item>
 }
 
-export function listing<SearchResult, Place, Item>(
-  source: ListSource<SearchResult, Place, Item>,
-): Listing<Item> {
-  const { first, show } = source
+export function listing<Stored, Place, Item>(source: ListSource<Stored, Place, Item>): Listing<Item> {
+  const { name, first, show } = source
   const pageAfter = async (after: Place | null) => {
     const { matching, last } = await readPage(source, after)
     return { items: await Promise.all(matching.map(show)), last }
@@ -57,7 +57,7 @@ export function listing<SearchResult, Place, Item>(
     // biome-ignore lint/suspicious/noThenProperty: a listing is made to be awaited.
     then: (onPage, onError) =>
       pageAfter(first)
-        .then(({ items, last }): Page<Item> => ({ items, next: last === null ? null : cursorOf(last) }))
+        .then(({ items, last }): Page<Item> => ({ items, next: last === null ? null : cursorOf(name, last) }))
         .then(onPage, onError),
     [Symbol.asyncIterator]: pages,
   }
@@ -72,17 +72,17 @@ const FILTERED_PAGE = 500
  * One page, and the last place read. Null: no records follow. Reads one record more than it returns, to know whether any
  * follow.
  */
-async function readPage<SearchResult, Place>(
+async function readPage<Stored, Place>(
   {
     limit,
     read,
     placeOf,
     matches,
-  }: Pick<ListSource<SearchResult, Place, unknown>, "limit" | "read" | "placeOf" | "matches">,
+  }: Pick<ListSource<Stored, Place, unknown>, "limit" | "read" | "placeOf" | "matches">,
   first: Place | null,
-): Promise<{ matching: readonly SearchResult[]; last: Place | null }> {
+): Promise<{ matching: readonly Stored[]; last: Place | null }> {
   const size = matches === undefined ? limit + 1 : Math.max(limit + 1, FILTERED_PAGE)
-  const matching: SearchResult[] = []
+  const matching: Stored[] = []
   let last = first
   for (let scanned = 0; scanned < SCANNED_MAX; scanned += size) {
     const found = await read(last, size)
@@ -97,27 +97,35 @@ async function readPage<SearchResult, Place>(
 }
 
 /** Opaque to callers: the content may change with any release. */
-function cursorOf(place: unknown): string {
-  return Buffer.from(JSON.stringify(place)).toString("base64url")
+function cursorOf(name: string, place: unknown): string {
+  return Buffer.from(JSON.stringify([name, place])).toString("base64url")
 }
 
-/** An option that takes a cursor. Its value is the place encoded in the cursor. */
-export function cursor<Place>(isPlace: (place: unknown) => place is Place): Kind<Place> {
+/** Returns the place in the named list. Throws if the cursor is of another list, or of the same list in another order. */
+export type Cursor<Place> = (name: string) => Place
+
+/** An option that takes a cursor. The order of the list is another option, so the place is read when both are known. */
+export function cursor<Place>(isPlace: (place: unknown) => place is Place): Kind<Cursor<Place>> {
   return {
     allowed: "the `next` of a page",
     read(value, at) {
-      const place = typeof value === "string" ? placeIn(value) : undefined
-      if (isPlace(place)) return place
-      throw refusal(at, "is not the `next` of a page of this list")
+      const wrong = () => refusal(at, "is not the `next` of a page of this list")
+      const [list, place] = typeof value === "string" ? partsOf(value) : []
+      if (!isPlace(place)) throw wrong()
+      return (name) => {
+        if (list !== name) throw wrong()
+        return place
+      }
     },
   }
 }
 
-function placeIn(text: string): unknown {
+function partsOf(text: string): readonly unknown[] {
   try {
-    return JSON.parse(Buffer.from(text, "base64url").toString())
+    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString())
+    return Array.isArray(parts) ? parts : []
   } catch {
-    return undefined
+    return []
   }
 }
 

@@ -112,11 +112,13 @@ export async function refusalOf(step: Promise<unknown>): Promise<BelfryError | n
     await step
     return null
   } catch (error) {
-    const isOfThisRecord = error instanceof BelfryError && (error.status === 404 || error.status === 409)
-    if (isOfThisRecord) return error
+    if (error instanceof BelfryError && OF_ONE_RECORD.has(error.status)) return error
     throw error
   }
 }
+
+/** Not found, in the wrong state, changed meanwhile, can't be stored. */
+const OF_ONE_RECORD = new Set([404, 409, 412, 422])
 
 export async function* distinctIds(ids: readonly string[]): AsyncIterable<string> {
   yield* new Set(ids)

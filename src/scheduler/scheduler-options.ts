@@ -1,4 +1,5 @@
-import { type Checked, checked, type Kind, type OptionSource } from "../core/checked.ts"
+import { masked } from "../core/address.ts"
+import { type Checked, checked, type Kind, type OptionSource, refusal } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { DAY, HOUR } from "../core/instant.ts"
 import {
@@ -107,8 +108,30 @@ const LABELS = textsByName({ names: 20, name: /^[A-Za-z0-9_.:/-]{1,64}$/, length
 
 const RETENTION = { age: duration(), perSchedule: integer(0, 1_000_000) }
 
+/** The function that makes a store of an address, and its entry point. Null: no store has such addresses. */
+function storeFunctionFor(address: string): readonly [name: string, entry: string] | null {
+  if (/^postgres(ql)?:/i.test(address)) return ["postgres", "belfry/postgres"]
+  if (/^rediss?:/i.test(address)) return ["redis", "belfry/redis"]
+  if (/^(sqlite|file):|\.(db|sqlite3?)$/i.test(address)) return ["sqlite", "belfry/sqlite"]
+  return null
+}
+
+const STORE_OBJECT = objectWith<Store>(["open", "fire", "claim"], "a store, such as memory()")
+
+const STORE: Kind<Store> = {
+  ...STORE_OBJECT,
+  read(value, at) {
+    const found = typeof value === "string" ? storeFunctionFor(value) : null
+    if (found === null) return STORE_OBJECT.read(value, at)
+    // `sqlite` takes a path. The command line also takes these schemes.
+    const address = masked(value as string).replace(/^(sqlite|file):(\/\/)?/i, "")
+    const [name, entry] = found
+    throw refusal(at, `is text; use ${name}(${JSON.stringify(address)}) of ${entry}`, { value: address })
+  },
+}
+
 export const SCHEDULER_OPTIONS = {
-  store: required(objectWith<Store>(["open", "fire", "claim"], "a store, such as memory()")),
+  store: required(STORE),
   tasks: list(TASK, { max: DECLARED_MAX }),
   schedules: list(DECLARED, { max: DECLARED_MAX }),
   owner: OWNER,

@@ -31,9 +31,11 @@ export class StoredJournal implements Journal {
     const { order = "newest", limit = 50, since, until, cursor } = given
     const from = since === undefined ? {} : { from: since }
     const bounds = until === undefined ? from : { ...from, until }
+    const name = `journal by ${order}`
     return listing({
+      name,
       limit,
-      first: cursor ?? null,
+      first: cursor?.(name) ?? null,
       read: async (after, size) => {
         await this.#ready()
         return this.#store.readJournal(filterOf(given), { ...bounds, order, after, limit: size })

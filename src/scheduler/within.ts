@@ -27,20 +27,22 @@ export class WithinTransaction {
     this.schedules = new StoredSchedules({ ...parts, store: this.#store, isWithin: true })
   }
 
+  /** Creates one run inside the transaction, by the name of its task. */
+  enqueue(task: string, options?: EnqueueOptions): Promise<Enqueued>
   /** Creates one run of a task inside the transaction. */
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
-  enqueue(task: string, options?: EnqueueOptions): Promise<Enqueued>
   async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<Enqueued> {
     const [enqueued] = await this.#enqueueAll(task, [options])
     return enqueued!
   }
 
+  /** Creates many runs inside the transaction, by the name of their task. */
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]>
   /** Creates many runs of a task inside the transaction. */
   enqueueMany<Input>(
     task: Task<Input, unknown>,
     runs: readonly EnqueueOptions<Input>[],
   ): Promise<readonly Enqueued[]>
-  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]>
   enqueueMany(task: AnyTask | string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]> {
     return this.#enqueueAll(task, runs)
   }

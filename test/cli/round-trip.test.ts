@@ -90,7 +90,7 @@ test("diff compares schedules declared in code, and equal ones don't differ", as
   shell.signal("SIGTERM")
   await ended
 
-  shell.input = (await shell.run("export")).out
+  shell.input = (await shell.run("export", "--all")).out
   const same = await shell.run("diff", "-f", "-")
   shell.input = shell.input.replace("1h", "2h")
   const different = await shell.run("diff", "-f", "-")

@@ -36,6 +36,54 @@ describe("files", () => {
     assert.match((await shell.run("export", "--task", "http")).out, /every: 90s\n {4}timeout: 1m\n/)
   })
 
+  test.each([
+    ["yaml", /id: by-hand/, /id: declared/],
+    ["json", /"id": "by-hand"/, /"id": "declared"/],
+    ["ts", /by-hand/, /declared/],
+    ["crontab", /by-hand/, /declared/],
+  ])(
+    "export --format %s leaves out schedules that are declared in code; --all includes them",
+    async (...given) => {
+      const [format, byHand, declared] = given
+      const shell = terminal()
+      const entry = {
+        id: "declared",
+        task: "http",
+        cron: "0 5 * * *",
+        payload: { url: "https://example.com" },
+      }
+      shell.write("belfry.config.json", JSON.stringify({ schedules: [entry] }))
+      const ended = shell.run("start")
+      await shell.shows(/is running/)
+      shell.signal("SIGTERM")
+      await ended
+      await shell.run("s", "create", "by-hand", "--task", "t", "--cron", "0 4 * * *")
+
+      const exported = await shell.run("export", "--format", format)
+      const all = await shell.run("export", "--format", format, "--all")
+
+      assert.equal(exported.code, 0)
+      assert.match(exported.out, byHand)
+      assert.doesNotMatch(exported.out, declared)
+      assert.match(
+        exported.err,
+        /^1 schedule that is declared in code is left out\. To include .* add --all\.\n$/,
+      )
+      assert.match(all.out, byHand)
+      assert.match(all.out, declared)
+      assert.equal(all.err, "")
+    },
+  )
+
+  test("an export without schedules can be applied", async () => {
+    const shell = await withNightly()
+    shell.input = (await shell.run("export", "--task", "none")).out
+
+    const applied = await shell.run("apply", "-f", "-")
+
+    assert.equal(applied.code, 0, applied.err)
+  })
+
   test("apply creates a schedule after the schedules it depends on, in any order of the file", async () => {
     const shell = await withNightly()
     shell.input =
@@ -115,7 +163,10 @@ describe("files", () => {
     const { code, out } = await shell.run("apply", "-f", "s.yaml", "--no-headers")
 
     assert.equal(code, 7)
-    assert.equal(out, "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tthe store is unavailable\n")
+    assert.equal(
+      out,
+      "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tan earlier problem stopped it\n",
+    )
   })
 
   test.each([

@@ -202,6 +202,7 @@ test("a page of a filter without an index may be short, and its cursor continues
   const rows = Array.from({ length: 25_000 }, (_, index) => index)
   const list = (first: number | null) =>
     listing<number, number, number>({
+      name: "numbers",
       limit: 5,
       first,
       read: async (after, size) => rows.slice((after ?? -1) + 1, (after ?? -1) + 1 + size),

@@ -36,6 +36,30 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     /retention.age is "ever"/,
   ],
 ]
+const STORES_AS_TEXT: readonly (readonly [string, string])[] = [
+  ["redis://x", 'use redis("redis://x") of belfry/redis'],
+  ["rediss://:secret@x", 'use redis("rediss://:***@x") of belfry/redis'],
+  ["postgres://x/app", 'use postgres("postgres://x/app") of belfry/postgres'],
+  ["postgresql://x/app", 'use postgres("postgresql://x/app") of belfry/postgres'],
+  ["sqlite:./jobs", 'use sqlite("./jobs") of belfry/sqlite'],
+  ["./belfry.db", 'use sqlite("./belfry.db") of belfry/sqlite'],
+]
+test.each(STORES_AS_TEXT)(
+  "the address %s is refused as a store, with the function to use",
+  (store, remedy) => {
+    assert.throws(() => createScheduler({ store: store as never }), {
+      code: "BELFRY_SCHEDULER_INVALID",
+      message: `createScheduler: store is text; ${remedy}.`,
+    })
+  },
+)
+
+test("text that is no address of a store is refused like any other value", () => {
+  assert.throws(() => createScheduler({ store: "memory" as never }), {
+    message: 'createScheduler: store is "memory"; use a store, such as memory().',
+  })
+})
+
 for (const [name, options, code, message] of REFUSED) {
   test(`${name} is refused by createScheduler`, () => {
     assert.throws(() => createScheduler({ store: memory(), ...(options as Partial<SchedulerOptions>) }), {

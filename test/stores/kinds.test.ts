@@ -5,7 +5,7 @@ import { redis } from "belfry/redis"
 import { sqlite } from "belfry/sqlite"
 import { test } from "vitest"
 import { systemClock } from "../../src/runtime/clock.ts"
-import { kindOfStore } from "../../src/store/store.ts"
+import { isTransactional, kindOfStore } from "../../src/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 
 test("each store has a kind for the log", () => {
@@ -18,4 +18,9 @@ test("each store has a kind for the log", () => {
   ]
 
   assert.deepEqual(stores.map(kindOfStore), ["memory", "sqlite", "postgres", "redis", "unnamed"])
+})
+
+test("the entry point for authors of stores has the function that tells whether a store can work in a transaction", () => {
+  assert.equal(isTransactional(sqlite(":memory:")), true)
+  assert.equal(isTransactional(memory()), false)
 })

@@ -51,9 +51,12 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "export",
     summary: "Export schedules as YAML, JSON, code or a crontab",
+    details:
+      "Schedules that are declared in code or in a configuration file are left out without --all. They need no export: the\nprogram that declares them creates them in any store that it is started on.",
     options: [
       { flags: "-l, --tag <name>", description: "only schedules with this tag" },
       { flags: "--task <name>", description: "only schedules of this task" },
+      { flags: "--all", description: "also schedules that are declared in code" },
       {
         flags: "--format <format>",
         description:
@@ -63,9 +66,12 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     ],
     needs: "store",
     examples: [
-      ["belfry export > schedules.yaml", "export all schedules"],
+      ["belfry export > schedules.yaml", "export the schedules that were created by hand"],
       ["belfry export -l team-a --format json", "export the schedules with a tag, as JSON"],
-      ["belfry export --format ts > belfry.config.ts", "export as a configuration file"],
+      [
+        "belfry export --all --format ts > exported.config.ts",
+        "export all schedules as a configuration file",
+      ],
     ],
     load: async () => (await import("../perform/export.ts")).exportSchedules,
   },

@@ -60,11 +60,17 @@ async function printReport(call: Call, report: ApplyReport): Promise<ExitCode | 
   const exit = exitOf(steps)
   await showAll(call, steps, applyRows(call.flags.isOn("diff")))
   warnOfRefused(call, steps)
+  const isNothingDone =
+    isDryRun ||
+    steps.every(
+      ({ action, refused, isNotTried }) =>
+        action === "same" || action === "owned" || refused !== null || isNotTried,
+    )
   const done =
     exit === undefined
       ? "Done."
       : "The other changes were made. Correct the failed ones and run the command again."
-  hint(call, `${summaryOf(steps)}. ${isDryRun ? "Nothing was changed." : done}`)
+  hint(call, `${summaryOf(steps)}. ${isNothingDone ? "Nothing was changed." : done}`)
   return exit
 }
 

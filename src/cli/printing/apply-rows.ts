@@ -44,7 +44,7 @@ export function applyRows(withValues: boolean): RowFormat<ApplyStep> {
 
 function whyOf({ action, owner, refused, isNotTried }: ApplyStep): string | null {
   if (refused !== null) return `${action}: ${refused.message}`
-  if (isNotTried) return "the store is unavailable"
+  if (isNotTried) return "an earlier problem stopped it"
   if (action === "owned") return `declared in code (owner ${owner})`
   return action === "delete" ? "in no file" : null
 }

@@ -10,6 +10,7 @@ function schedulerOf(count: number): Client {
   const ids = Array.from({ length: count }, (_, index) => String(index).padStart(9, "0"))
   const list = ({ limit }: ScheduleQuery) =>
     listing({
+      name: "ids",
       limit: limit!,
       first: null,
       read: async (after: string | null, size) => {

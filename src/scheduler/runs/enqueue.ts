@@ -33,6 +33,7 @@ export interface RunOptions {
    * are reserved for occurrences and are refused.
    */
   readonly id?: string
+  /** The run starts after this time at the earliest. Give either `delay` or `at`. */
   readonly delay?: Duration
   /** The run starts at this time at the earliest. */
   readonly at?: When
@@ -119,14 +120,17 @@ export async function newRunsFor(
     typeof given === "string"
       ? tasks.get(task)
       : checkedValue(given, required(TASK), { source: SOURCE, option: "task" })
-  const newRuns = runs.map((options) => newRunOf(task, options, clock))
+  // Array.from also visits the holes of a sparse array.
+  const newRuns = Array.from(runs, (options) => newRunOf(task, options, clock))
   if (known !== undefined) await checkPayloads(known, newRuns)
   return newRuns
 }
 
 function newRunOf(task: string, given: EnqueueOptions, clock: Clock): NewRun {
   const options = checked(given, ENQUEUE_OPTIONS, SOURCE)
-  const { key, concurrency } = options
+  const { key, concurrency, delay, at } = options
+  if (delay !== undefined && at !== undefined)
+    throw refusal({ source: SOURCE, option: "delay" }, "and at are both given; give only one of them")
   return {
     id: options.id ?? clock.newId(),
     task,
@@ -147,8 +151,8 @@ function newRunOf(task: string, given: EnqueueOptions, clock: Clock): NewRun {
     reason: null,
     by: options.by ?? null,
     state: "pending",
-    delayMs: options.delay ?? 0,
-    notBefore: options.at ?? null,
+    delayMs: delay ?? 0,
+    notBefore: at ?? null,
     message: null,
   }
 }

@@ -18,9 +18,11 @@ export function listRuns(
   } as const
   const text = error?.toLowerCase()
   const matches = (run: RunSummary) => text === undefined || run.error?.toLowerCase().includes(text) === true
+  const name = `runs by ${order.orderBy}`
   return listing({
+    name,
     limit,
-    first: cursor ?? null,
+    first: cursor?.(name) ?? null,
     read: async (after, size) => {
       await ready()
       return store.findRuns(runFilterOf(filter), { ...order, after, limit: size })

@@ -6,12 +6,12 @@ import {
   type Run,
   type RunChange,
   type RunState,
-  release,
   retry,
+  takeAway,
   UNFINISHED,
 } from "../../core/run.ts"
 import type { Why } from "../../core/steer.ts"
-import { accepted } from "../../store/refused.ts"
+import { accepted, isRefused } from "../../store/refused.ts"
 import type { Store, TransitionAnswer } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"
 import {
@@ -58,7 +58,7 @@ export const RETRY: RunStep = {
 export const RELEASE: RunStep = {
   ...{ method: "release", past: "released", from: ["running"], defaultStates: ["running"] },
   reason: "Released by an operator",
-  decide: (run, { by, reason }) => (run.state === "running" ? release(run, reason!, by) : null),
+  decide: (run, { by, reason }) => (run.state === "running" ? takeAway(run, reason!, by) : null),
 }
 
 const TRIES = 20
@@ -125,7 +125,8 @@ async function stepBatch(
     const [run, answer] = [runs.get(id), answerOf.get(id)]
     if (run === undefined) refusals.push(noRun(id))
     else if (answer === undefined) refusals.push(wrongState(run, step.past))
-    else refusals.push(await refusalBy(store, { run, step, because }, accepted(answer)))
+    else if (isRefused(answer)) refusals.push(new BelfryError("BELFRY_STORE_REFUSED", answer.why))
+    else refusals.push(await refusalBy(store, { run, step, because }, answer))
   }
   return refusals
 }

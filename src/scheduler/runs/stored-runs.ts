@@ -134,9 +134,11 @@ export class StoredRuns implements Runs {
   ): Listing<LogLineView> {
     const runId = idOf(id, "logs")
     const { after = null, limit = 1_000, cursor } = checked(page, LOG_PAGE, sourceOf("logs"))
+    const name = "logs"
     return listing({
+      name,
       limit,
-      first: cursor ?? after,
+      first: cursor?.(name) ?? after,
       read: async (place, size) => {
         await this.#parts.ready()
         return this.#parts.store.readLogs({ runId, after: place, limit: size })
@@ -159,6 +161,7 @@ export class StoredRuns implements Runs {
       await this.#parts.ready()
       return { run: await requireRun(this.#parts.store, id) }
     } catch (error) {
+      // Any other exception of a store means that the store is unreachable (law 10).
       if (error instanceof BelfryError && error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
       return { run: null, fault: error }
     }

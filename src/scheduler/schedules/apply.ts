@@ -37,7 +37,7 @@ export interface ApplyOptions extends ChangeReason {
 export interface ApplyReport {
   /** In the order of execution: a schedule comes after the schedules it depends on. */
   readonly steps: readonly ApplyStep[]
-  /** Nothing was changed, because of `dryRun` or because a step would be refused. */
+  /** True with the option `dryRun`: nothing was changed. */
   readonly isDryRun: boolean
 }
 
@@ -52,7 +52,7 @@ export interface ApplyStep {
   readonly owner: string | null
   /** Why the step is refused. */
   readonly refused: { readonly code: ErrorCode; readonly message: string } | null
-  /** The store became unavailable before this step, so it is unknown whether the step is possible. */
+  /** The step was not taken: another step is refused, and then nothing is changed, or the store became unavailable. */
   readonly isNotTried: boolean
 }
 
@@ -77,8 +77,14 @@ export async function applySchedules(
   const planned = await planApply(parts.store, wanted, prune?.tag ?? null)
   const dry = { ...parts, store: dryStore(parts.store) }
   const tried = await takeAll(dry, planned, because as ChangeReason)
-  if (dryRun || tried.some(({ refused }) => refused !== null)) return { steps: tried, isDryRun: true }
+  if (dryRun) return { steps: tried, isDryRun: true }
+  if (tried.some(({ refused }) => refused !== null))
+    return { steps: tried.map((step) => ({ ...step, isNotTried: isChange(step) })), isDryRun: false }
   return { steps: await takeAll(parts, planned, because as ChangeReason, onProgress), isDryRun: false }
+}
+
+function isChange({ action, refused }: ApplyStep): boolean {
+  return refused === null && (action === "create" || action === "change" || action === "delete")
 }
 
 const SOURCE = sourceOf("apply")
@@ -115,16 +121,28 @@ async function planApply(
   const steps = [...wanted].map(([id, options]) => stepFor(id, options, stored.get(id) ?? null))
   await checkCycles(store, wanted)
   const tagged = pruneTag === null ? [] : await collected(schedulesBy(store, { tag: pruneTag }))
+  const pruned = tagged.filter(({ id, owner }) => owner === null && !wanted.has(id))
+  checkStillNeeded(wanted, pruned)
   return [
     ...dependenciesFirst(steps),
-    ...tagged
-      .filter(({ id, owner }) => owner === null && !wanted.has(id))
-      .map(
-        (each): Planned => ({
-          ...{ id: each.id, action: "delete", changes: [], owner: null, options: null, stored: each },
-        }),
-      ),
+    ...pruned.map((stored): Planned => {
+      return { id: stored.id, action: "delete", changes: [], owner: null, options: null, stored }
+    }),
   ]
+}
+
+/** A schedule whose dependency doesn't exist could not have been created. */
+function checkStillNeeded(
+  wanted: ReadonlyMap<string, CreateOptions<unknown>>,
+  pruned: readonly Schedule[],
+): void {
+  const ids = new Set(pruned.map(({ id }) => id))
+  for (const [id, options] of wanted) {
+    const needed = dependedOn(options).find((each) => ids.has(each))
+    if (needed === undefined) continue
+    const text = `schedules.apply: schedule "${id}" depends on "${needed}", which prune would delete. Add "${needed}" to the list, or remove its tag.`
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", text, { details: { id, needed } })
+  }
 }
 
 function stepFor(id: string, options: CreateOptions<unknown>, stored: Schedule | null): Planned {
@@ -148,20 +166,22 @@ async function checkCycles(store: Store, wanted: ReadonlyMap<string, CreateOptio
   if (own !== undefined) throw cycleRefusal(own)
 }
 
-/** A schedule can be created only after the schedules it depends on, so the steps are sorted. */
+/**
+ * A schedule can be created only after the schedules it depends on, so the steps are sorted. With a list of open steps instead
+ * of recursion: a chain of 100,000 schedules would overflow the stack.
+ */
 function dependenciesFirst(steps: readonly Planned[]): readonly Planned[] {
   const remaining = new Map(steps.map((step) => [step.id, step]))
-  const ordered: Planned[] = []
-  const take = (step: Planned) => {
-    if (!remaining.delete(step.id)) return
-    for (const id of dependedOn(step.options)) {
-      const needed = remaining.get(id)
-      if (needed !== undefined) take(needed)
-    }
-    ordered.push(step)
+  const ordered = new Set<Planned>()
+  const open = [...steps].reverse()
+  while (open.length > 0) {
+    const step = open.at(-1)!
+    remaining.delete(step.id)
+    const needed = dependedOn(step.options).flatMap((id) => remaining.get(id) ?? [])
+    if (needed.length > 0) open.push(...needed)
+    else ordered.add(open.pop()!)
   }
-  for (const step of steps) take(step)
-  return ordered
+  return [...ordered]
 }
 
 function dependedOn(options: CreateOptions<unknown> | null): readonly string[] {

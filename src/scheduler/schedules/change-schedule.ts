@@ -154,7 +154,7 @@ export async function deleteSchedule(store: Store, id: string, why: Why): Promis
     const schedule = await findSchedule(store, id)
     if (schedule === null) return false
     const [answer] = await store.fire([deletionOf(schedule, deletedEntry(schedule, why))])
-    if (answer!.outcome === "done") return true
+    if (accepted(answer!).outcome === "done") return true
   }
   throw tooManyTries(id, "deleted")
 }

@@ -6,7 +6,7 @@ import type { RunState, TriggeredBy } from "../../core/run.ts"
 import { RUN_STATES } from "../../core/run-states.ts"
 import type { RunSummary } from "../../core/run-summary.ts"
 import type { Store } from "../../store/store.ts"
-import { cursor, isInstantPlace, type Listing, listing } from "../listing.ts"
+import { cursor as cursorOption, isInstantPlace, type Listing, listing } from "../listing.ts"
 
 /** The outcome of an occurrence and the reason. Answers "why didn't it run?". */
 export interface LedgerEntry {
@@ -38,7 +38,7 @@ export interface LedgerPage {
 export const LEDGER_PAGE = {
   outcome: oneOrMore(choice<RunState>(...RUN_STATES)),
   limit: PAGE,
-  cursor: cursor(isInstantPlace),
+  cursor: cursorOption(isInstantPlace),
 } satisfies Record<keyof LedgerPage, Kind<unknown>>
 
 const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
@@ -48,10 +48,12 @@ export function readLedger(
   scheduleId: string,
   page: LedgerPage,
 ): Listing<LedgerEntry> {
-  const { outcome, cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, SOURCE)
+  const { outcome, cursor, limit = 50 } = checked(page, LEDGER_PAGE, SOURCE)
+  const name = "occurrences"
   return listing({
+    name,
     limit,
-    first,
+    first: cursor?.(name) ?? null,
     async read(after, size) {
       await ready()
       const runs = await store.findRuns({ scheduleId }, { orderBy: "scheduledFor", after, limit: size })

@@ -95,9 +95,11 @@ export class StoredSchedules implements Schedules {
   list(query: ScheduleQuery = {}): Listing<ScheduleView> {
     const given = checked(query, SCHEDULE_QUERY, sourceOf("list"))
     const { order = "id", limit = 50, cursor } = given
-    const first = cursor ?? null
+    const name = `schedules by ${order}`
+    const first = cursor?.(name) ?? null
     let view: Viewer | null = null
     return listing({
+      name,
       limit,
       first,
       read: async (after, size) => {

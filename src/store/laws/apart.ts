@@ -50,6 +50,19 @@ const writing = [
       [runs[0]!.id, runs[2]!.id].sort(),
     )
   }),
+  lawCase(
+    "In a large call, a run that can't be stored is refused, and all others are stored",
+    async (store) => {
+      const runs = several(600, (index) => (index === 10 ? impossibleRun() : aRun()))
+
+      const answers = await store.enqueue(runs)
+
+      assert.deepEqual(
+        answers.map(({ outcome }) => outcome),
+        runs.map((_, index) => (index === 10 ? "refused" : "created")),
+      )
+    },
+  ),
   lawCase("A change that can't be stored is refused, and the call's others are made", async (store) => {
     const runs = await Promise.all(several(4, () => enqueued(store, aRun())))
     const held = (await store.claim(aClaim())).runs

@@ -4,7 +4,8 @@ import { BelfryError } from "../../core/errors.ts"
 
 /**
  * Sends all elements in one call. If one of them can't be stored, sends each half by itself, until that element is found.
- * One bad element in 500 costs about twenty calls, and the others are stored.
+ * One bad element in 500 costs about twenty calls, and the others are stored. `send` must change nothing if it refuses: it is
+ * called again with the same elements.
  */
 export async function sendIsolated<Element, Answer>(
   elements: readonly Element[],

@@ -26,13 +26,18 @@ interface Listening {
 export interface Pool {
   connect(): Promise<PoolClient>
   end(): Promise<void>
-  on?(event: "error", listener: (error: Error) => void): unknown
-  off?(event: "error", listener: (error: Error) => void): unknown
+  readonly on?: PoolListening
+  readonly off?: PoolListening
   /** `pg.Pool` exposes the class and the options of its clients. */
   readonly Client?: new (
     options: never,
   ) => SingleClient
   readonly options?: unknown
+}
+
+export interface PoolListening {
+  (event: "error", listener: (error: Error) => void): unknown
+  (event: "connect", listener: (client: PoolClient) => void): unknown
 }
 
 /** A connection outside the pool. */

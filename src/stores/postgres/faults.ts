@@ -41,7 +41,7 @@ export function faultOf(error: unknown, where: string): unknown {
   const code = sqlstateOf(error)
   if (code === null && !isConnectionError(error)) return error
   const [name, text, remedy] = describe(code ?? driverErrorCode(error), where)
-  return new BelfryError(name, `${text} PostgreSQL says: ${error.message}.`, {
+  return new BelfryError(name, `${text} PostgreSQL reported: ${error.message}.`, {
     details: { sqlstate: code },
     cause: error,
     ...(remedy === undefined ? {} : { remedy }),
@@ -73,7 +73,7 @@ function describe(
   where: string,
 ): readonly [code: ErrorCode, text: string, remedy?: string] {
   if (isDataError(code))
-    return ["BELFRY_STORE_REFUSED", `${where} can't keep this; nothing of it was stored.`]
+    return ["BELFRY_STORE_REFUSED", `A value can't be stored in ${where}; nothing of its record was stored.`]
   switch (code) {
     case "53100":
       return ["BELFRY_STORE_FULL", `There is no room to write on ${where}; nothing was changed.`]

@@ -1,6 +1,7 @@
 import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
 import { LockConnection } from "../../lock/lock-connection.ts"
 import type { Pool } from "./client.ts"
+import { ignoreConnectionErrors } from "./connection-errors.ts"
 import { Database, type DatabaseOptions, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
 import { spanFrom } from "./rows.ts"
@@ -39,6 +40,8 @@ const DELETE_EXPIRED = `
 interface Opened {
   readonly pool: Pool
   readonly isOwned: boolean
+  /** Removes the listeners from a pool that the program owns. */
+  stopIgnoring(): void
   readonly database: Database
 }
 
@@ -79,24 +82,27 @@ async function openDatabase(
   waiting: Waiting,
 ): Promise<Opened> {
   const { pool, isOwned } = await makePool()
-  // Without a listener, an idle connection that the server closes would end the process.
-  pool.on?.("error", ignored)
+  const stopIgnoring = ignoreConnectionErrors(pool)
   const database = new Database(pool, options, waiting)
   try {
     await database.withClient((client) => migrate(client, options))
     await database.rows(DELETE_EXPIRED)
   } catch (error) {
     // Not awaited: the pool ends with its last connection, and that may hang.
-    void closePool({ pool, isOwned })
+    void closePool({ pool, isOwned, stopIgnoring })
     throw error
   }
-  return { pool, isOwned, database }
+  return { pool, isOwned, stopIgnoring, database }
 }
 
-async function closePool({ pool, isOwned }: Pick<Opened, "pool" | "isOwned">): Promise<void> {
+async function closePool({
+  pool,
+  isOwned,
+  stopIgnoring,
+}: Pick<Opened, "pool" | "isOwned" | "stopIgnoring">): Promise<void> {
   if (isOwned) await pool.end().catch(ignored)
-  else pool.off?.("error", ignored)
+  else stopIgnoring()
 }
 
-/** The pool has already removed the connection. The next call opens another, if there is one. */
+/** A pool that can't be ended has no open connections. */
 function ignored(): void {}

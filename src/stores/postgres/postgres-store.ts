@@ -18,6 +18,7 @@ import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
+import { ignoreConnectionErrors } from "./connection-errors.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { HintSender, NOTIFY } from "./hint-sender.ts"
 import { migrate } from "./migrations.ts"
@@ -36,7 +37,7 @@ import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
 import { summarise } from "./statements/statistics.ts"
-import { changeRuns } from "./statements/transition.ts"
+import { changeRuns, groupsOf } from "./statements/transition.ts"
 import { warmUp } from "./warm-up.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
@@ -131,6 +132,13 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
     return answers
   }
 
+  /** Group by group: a refused change must not cause changes of an earlier group, which are stored, to be sent again. */
+  async function transitionInGroups(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
+    const answers: TransitionAnswer[] = []
+    for (const group of groupsOf(changes)) answers.push(...(await isolated(group, transition, refused)))
+    return answers
+  }
+
   async function append(lines: readonly LogLine[]): Promise<readonly null[]> {
     await appendLines(await access.pool(), lines)
     return []
@@ -162,7 +170,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
       return claimed
     },
     heartbeat: async (heartbeat) => beat(await access.reserved(), heartbeat),
-    transition: (changes) => isolated(changes, transition, refused),
+    transition: transitionInGroups,
     prune: async (request) => prune(await access.pool(), request),
 
     async appendLogs(lines) {
@@ -198,6 +206,8 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
 interface Opened {
   readonly pool: Pool
   readonly isOwned: boolean
+  /** Removes the listeners from a pool that the program owns. */
+  stopIgnoring(): void
   readonly database: Database
   readonly session: Session
   readonly hintSender: HintSender
@@ -250,29 +260,28 @@ class StoreConnections {
     await opened.hintSender.close()
     opened.session.close()
     if (opened.isOwned) await opened.database.withDeadline(opened.pool.end()).catch(ignored)
-    else opened.pool.off?.("error", ignored)
+    else opened.stopIgnoring()
   }
 
   async #open(): Promise<Opened> {
     const { pool, isOwned } = await this.#makePool()
-    // Without a listener, an idle connection that the server closes would end the process.
-    pool.on?.("error", ignored)
+    const stopIgnoring = ignoreConnectionErrors(pool)
     const database = new Database(pool, this.#options, this.#waiting)
     try {
       await database.withClient((client) => migrate(client, this.#options))
     } catch (error) {
       // Not awaited: the pool ends with its last connection, and that may hang.
       if (isOwned) pool.end().catch(ignored)
-      else pool.off?.("error", ignored)
+      else stopIgnoring()
       throw error
     }
     const session = new Session(pool, database, this.#waiting, this.channel)
     const hintSender = new HintSender(database, this.#waiting, this.channel)
     const ended = new EndedHints(this.#waiting, () => hintSender.send(["ended"]))
     session.onEnded = () => ended.onReceived()
-    return { pool, isOwned, database, session, hintSender, ended }
+    return { pool, isOwned, stopIgnoring, database, session, hintSender, ended }
   }
 }
 
-/** The pool has already removed the connection. The next call opens another, if there is one. */
+/** A pool that can't be ended has no open connections. */
 function ignored(): void {}

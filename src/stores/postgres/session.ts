@@ -1,3 +1,4 @@
+import { BelfryError } from "../../core/errors.ts"
 import type { Hint } from "../../store/store.ts"
 import { SHARED_HINTS } from "../kit/shared-hints.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
@@ -96,6 +97,8 @@ export class Session {
 
   #connected(): Promise<Queryable> {
     if (this.#connecting !== null) return this.#connecting
+    // A call that failed during `close` must not open a connection that nothing would close.
+    if (this.#isClosed) return Promise.reject(new BelfryError("BELFRY_STORE_CLOSED", "The store was closed."))
     const connecting = this.#connect()
     this.#connecting = connecting
     connecting.catch(() => {

@@ -3,7 +3,7 @@ import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
-import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
+import { refused, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
@@ -73,20 +73,19 @@ export function createRedisStore(
     async fire(plans) {
       const { connection, lossDetector } = await opening.reach()
       const before = lossDetector.version
-      const answers = await sendIsolated(plans, (some) => firePlans(connection, some), refused)
+      const answers = await firePlans(connection, plans)
       lossDetector.recordVersion(before + answers.filter(({ outcome }) => outcome === "done").length)
       return answers
     },
 
     async enqueue(runs) {
       const connection = await reach()
-      return sendIsolated(runs, (some) => enqueueRuns(connection, some), refusedRun)
+      return enqueueRuns(connection, runs)
     },
     async claim(request) {
       const connection = await reach()
       const { unreadable, ...claimed } = await claimRuns(connection, request)
-      if (unreadable.length > 0)
-        await sendIsolated(unreadable, (some) => changeRuns(connection, some), refused)
+      if (unreadable.length > 0) await changeRuns(connection, unreadable)
       return claimed
     },
     async heartbeat(heartbeat) {
@@ -95,7 +94,7 @@ export function createRedisStore(
     },
     async transition(changes) {
       const { connection, ended } = await opening.reach()
-      const answers = await sendIsolated(changes, (some) => changeRuns(connection, some), refused)
+      const answers = await changeRuns(connection, changes)
       const isEnd = ({ state }: RunChange, index: number) =>
         isFinished(state) && answers[index]!.outcome === "done"
       if (changes.some(isEnd)) ended.onEnded()

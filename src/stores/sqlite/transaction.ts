@@ -27,7 +27,7 @@ export class Transaction {
   }
 
   async work<T>(work: (connection: Prepared, now: Instant) => T): Promise<T> {
-    if (this.#given.isTransaction === false) {
+    if (this.#hasEnded()) {
       throw unfit("No transaction has begun on this connection, or it has ended.")
     }
     const connection = this.#connection
@@ -36,14 +36,26 @@ export class Transaction {
       try {
         return work(connection, connection.now())
       } catch (error) {
-        connection.prepare("rollback to belfry").run()
+        rollBack(connection)
         throw error
       } finally {
-        connection.prepare("release belfry").run()
+        if (!this.#hasEnded()) connection.prepare("release belfry").run()
       }
     } catch (error) {
       throw faultOf(error, this.#path)
     }
+  }
+
+  #hasEnded(): boolean {
+    return this.#given.isTransaction === false
+  }
+}
+
+function rollBack(connection: Prepared): void {
+  try {
+    connection.prepare("rollback to belfry").run()
+  } catch {
+    // A full disk or a failed read ends the whole transaction, and the savepoint with it. The first error is the cause.
   }
 }
 

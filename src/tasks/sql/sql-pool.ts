@@ -1,3 +1,5 @@
+import type { PoolListening } from "../../stores/postgres/client.ts"
+import { ignoreConnectionErrors } from "../../stores/postgres/connection-errors.ts"
 /** The part of `pg` that the sql task uses. Any pool of this shape can be passed, wrapped or not. */
 
 export interface SqlQuery {
@@ -39,8 +41,8 @@ export interface SqlSingleClient extends SqlQueryable {
 export interface SqlPool {
   connect(): Promise<SqlClient>
   end(): Promise<void>
-  on?(event: "error", listener: (error: Error) => void): unknown
-  off?(event: "error", listener: (error: Error) => void): unknown
+  readonly on?: PoolListening
+  readonly off?: PoolListening
   /** `pg.Pool` has the class and the options of its clients. */
   readonly Client?: new (
     options: never,
@@ -66,6 +68,7 @@ export async function rowsOf(
 export class LazyPool {
   readonly #make: () => Promise<OpenedPool>
   #opening: Promise<OpenedPool> | null = null
+  #stopIgnoring: () => void = () => undefined
 
   constructor(make: () => Promise<OpenedPool>) {
     this.#make = make
@@ -86,13 +89,12 @@ export class LazyPool {
     const opened = await opening?.catch(() => null)
     if (opened === null || opened === undefined) return
     if (opened.isOwned) await opened.pool.end()
-    else opened.pool.off?.("error", ignored)
+    else this.#stopIgnoring()
   }
 
   async #open(): Promise<OpenedPool> {
     const opened = await this.#make()
-    // Without a listener, an idle connection that the server ends would end the process.
-    opened.pool.on?.("error", ignored)
+    this.#stopIgnoring = ignoreConnectionErrors(opened.pool)
     return opened
   }
 }
@@ -102,6 +104,3 @@ export interface OpenedPool {
   /** True: the task made the pool and ends it. */
   readonly isOwned: boolean
 }
-
-/** The pool has already removed the connection. The next run makes another. */
-function ignored(): void {}

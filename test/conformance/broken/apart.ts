@@ -19,6 +19,13 @@ export const BROKEN_APART: readonly BrokenStore[] = [
       return runs.map((run, index) => stored[index] ?? { ...REFUSED, runId: run.id })
     },
   })),
+  broken(12, "a large call with a run that can't be stored is sent twice in part", (store) => ({
+    enqueue: async (runs) => {
+      const isBad = runs.length > 250 && runs.some((run) => !isStorable(run.payload))
+      if (isBad) await store.enqueue(runs.slice(250))
+      return store.enqueue(runs)
+    },
+  })),
   broken(12, "a refused plan advances its schedule", (store) => ({
     fire: async (plans) => {
       const answers = await store.fire(plans)

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import type { NewRun } from "../../../src/core/run.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
 import { idsOf } from "../../../src/store/laws/steps.ts"
-import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
+import { versionedName } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, atTheEnd, until, waitersForLocks } from "./scratch.ts"
 
@@ -18,7 +18,7 @@ test("a claim locks its keys in key order, not in the order of its runs, so two 
   for (const id of ["b1", "a1"]) await store.enqueue([serial(id)])
   await store.enqueue([serial("b2", "mail")])
   await other.query("begin")
-  await other.query(`select belfry.${named("claim")}('other', '{elsewhere}', '{60000}', 1)`)
+  await other.query(`select belfry.${versionedName("claim")}('other', '{elsewhere}', '{60000}', 1)`)
 
   const first = store.claim(aClaim({ workerId: "first", limit: 2 }))
   atTheEnd(() => first)
@@ -46,7 +46,7 @@ describe("runs of a key are claimed in order", () => {
     const [store, other] = [await anOpenStore(url), await aPsql(url)]
     await store.enqueue(runs)
     await other.query("begin")
-    await other.query(`select belfry.${named("claim")}('other', '{report}', '{60000}', 1)`)
+    await other.query(`select belfry.${versionedName("claim")}('other', '{report}', '{60000}', 1)`)
     const tasks = ["report", "mail"].map((name) => ({ name, leaseMs: 600_000 }))
     const meanwhile = await store.claim(aClaim({ tasks, limit: 10 }))
     await other.query("rollback")

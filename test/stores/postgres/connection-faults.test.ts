@@ -6,6 +6,7 @@ import type { Store } from "belfry/store"
 import pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
 import { aClaim, aHeartbeat } from "../../../src/store/laws/factories.ts"
+import { ignoreConnectionErrors } from "../../../src/stores/postgres/connection-errors.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
@@ -125,7 +126,7 @@ test("with no server at the address, every call fails and names the address", as
   proxy.cut()
   await until(() => pool.totalCount === 0, "the pool has removed its connections")
 
-  const words = /the test's database can't be used\. PostgreSQL says: connect ECONNREFUSED/
+  const words = /the test's database can't be used\. PostgreSQL reported: connect ECONNREFUSED/
   await all((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(store), words))
   await proxy.mend()
 
@@ -215,3 +216,15 @@ function isDone(work: Promise<unknown>): Promise<boolean> {
     () => false,
   )
 }
+
+test("a connection has a listener for errors from its first moment, so that it can't end the process", async () => {
+  const pool = new pg.Pool({ connectionString: url })
+  const stopIgnoring = ignoreConnectionErrors(pool)
+
+  const client = await pool.connect()
+
+  assert.equal(client.listenerCount("error"), 1)
+  client.release()
+  stopIgnoring()
+  await pool.end()
+})

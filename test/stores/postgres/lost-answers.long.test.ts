@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { inject, test } from "vitest"
-import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
+import { versionedName } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
@@ -24,7 +24,7 @@ test("a scheduler that loses answers performs every occurrence, and each once if
   for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)
   // Not every claim returns a run. A run whose claim was lost was not begun: it is claimed again, and does not count as lost.
   do {
-    await proxy.loseAnswer(`belfry.${named("claim")}(`)
+    await proxy.loseAnswer(`belfry.${versionedName("claim")}(`)
     await sleep(1_200)
   } while ((await countOf("attempt > 1")) === 0)
   await until(

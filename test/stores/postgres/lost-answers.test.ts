@@ -16,7 +16,7 @@ import {
   LONG_MS,
 } from "../../../src/store/laws/factories.ts"
 import { created, deleteSchedule, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
-import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
+import { versionedName } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
@@ -50,7 +50,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = aRunOf(schedule.id, { liveKey: schedule.id })
       const plan = aPlan(schedule, { progress: { ...progressOf(schedule), firedCount: 1 }, runs: [run] })
 
-      await withLostAnswer(`belfry.${named("fire")}(`, () => store.fire([plan]))
+      await withLostAnswer(`belfry.${versionedName("fire")}(`, () => store.fire([plan]))
 
       assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
       const [after] = await store.findSchedules(
@@ -67,7 +67,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     for (let times = 0; times < TIMES; times++) {
       const run = aRun({ liveKey: `key ${times}` })
 
-      await withLostAnswer(`belfry.${named("add")}(`, () => store.enqueue([run]))
+      await withLostAnswer(`belfry.${versionedName("add")}(`, () => store.enqueue([run]))
 
       assert.deepEqual(await store.enqueue([run]), [{ outcome: "exists", runId: run.id }])
     }
@@ -79,7 +79,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = await running(store, aRun())
       const change = succeed(run, OUTPUT)
 
-      await withLostAnswer(`belfry.${named("change")}(`, () => store.transition([change]))
+      await withLostAnswer(`belfry.${versionedName("change")}(`, () => store.transition([change]))
 
       const [answer] = await store.transition([change])
       assert.ok(answer!.outcome === "stale" && isAlreadyMade(change, answer!))
@@ -98,7 +98,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       ids.push((await enqueued(store, aRun())).id)
       const one = aClaim({ tasks: [{ name: "report", leaseMs: LONG_MS }], limit: 1 })
 
-      await withLostAnswer(`belfry.${named("claim")}(`, () => store.claim(one))
+      await withLostAnswer(`belfry.${versionedName("claim")}(`, () => store.claim(one))
 
       assert.deepEqual((await store.claim(one)).runs, [], "not claimed twice")
       const held = await runById(store, ids.at(-1)!)
@@ -139,7 +139,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
         { orderBy: "id", after: null, limit: 1 },
       )
       assert.equal(changed!.description, "changed")
-      await withLostAnswer(`belfry.${named("fire")}(`, () => deleteSchedule(store, changed!))
+      await withLostAnswer(`belfry.${versionedName("fire")}(`, () => deleteSchedule(store, changed!))
       assert.deepEqual(await deleteSchedule(store, changed!), { outcome: "stale" })
     }
     assert.equal(await countOf("schedules"), 0)
@@ -150,7 +150,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = await running(store, aRun())
       const beat = aHeartbeat({ held: [heldRun(run, { leaseMs: 1_000_000 })] })
 
-      await withLostAnswer(`belfry.${named("extend")}(`, () => store.heartbeat(beat))
+      await withLostAnswer(`belfry.${versionedName("extend")}(`, () => store.heartbeat(beat))
 
       assert.ok((await runById(store, run.id)).claimableAt! > (await store.now()) + 900_000)
       assert.deepEqual((await store.heartbeat(beat)).gone, [])
@@ -171,7 +171,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
 
 test("a lost request has no effect, and succeeds when it is sent again", async () => {
   const run = aRun()
-  const lost = proxy.loseRequest(`belfry.${named("add")}(`)
+  const lost = proxy.loseRequest(`belfry.${versionedName("add")}(`)
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.enqueue([run]))
   await lost
 
@@ -187,7 +187,7 @@ test("a scheduler that loses answers performs every occurrence once", async () =
   })
 
   for (const statement of ["fire", "change", "due", "extend"] as const)
-    await proxy.loseAnswer(`belfry.${named(statement)}(`)
+    await proxy.loseAnswer(`belfry.${versionedName(statement)}(`)
   const at = begun.length
   await until(() => begun.length >= at + 2, "more runs begin")
   await stopWhenDone(scheduler, psql, ids)

@@ -281,7 +281,7 @@ describe("the end of a run inside the user's transaction", () => {
     assert.deepEqual(answer, { outcome: "done" })
     assert.equal(before!.failuresInARow, 1)
     assert.equal((await scheduler.schedules.get("nightly"))!.failuresInARow, 2)
-    assert.equal((await pool.query("select 1 from belfry.ends_within")).rowCount, 0, "no row is left")
+    assert.equal((await pool.query("select 1 from belfry.deferred_ends")).rowCount, 0, "no row is left")
   })
 
   test("is not counted after a rollback", async () => {

@@ -1,11 +1,11 @@
 /** Made by scripts/freeze-migration.ts from ../schema/. Never edited by hand, and never again after its release. */
 export const MIGRATION_2 = `
-  -- The run that a run is a part of.
+  -- The run that this run is a part of.
   alter table belfry.runs add column parent_id text collate "C";
   create index runs_parent on belfry.runs (parent_id, created_at) where parent_id is not null;
   -- Lists by task, newest first.
   create index runs_task on belfry.runs (task, created_at) where completed_at is not null;
-  -- Runs that neither a timetable nor an ordinary enqueue made. They are few, so a list of them must not look at all the others.
+  -- Runs that neither a timetable nor an ordinary enqueue created. They are few, so a list of them must not read all other runs.
   create index runs_triggered_by on belfry.runs (triggered_by, created_at)
     where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
 
@@ -44,8 +44,9 @@ export const MIGRATION_2 = `
       and r.state = 'failed'
   ) as failures on true;
 
-  -- Ends within somebody's transaction, until its commit: empty but for that moment.
-  create table belfry.ends_within (
+  -- Ends of runs that were changed in a caller's transaction. Its commit moves them to belfry.ends, so the table
+  -- is empty for all other sessions.
+  create table belfry.deferred_ends (
     number bigint generated always as identity primary key,
     schedule_id text collate "C" not null,
     last_state text not null,
@@ -53,12 +54,12 @@ export const MIGRATION_2 = `
     last_success_at timestamptz,
     failures_in_a_row bigint not null
   );
-  create function belfry.keep_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.store_deferred_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
-    if tg_relid is distinct from 'belfry.ends_within'::regclass then
+    if tg_relid is distinct from 'belfry.deferred_ends'::regclass then
       raise exception 'This function is for the triggers of Belfry''s own table.' using errcode = 'insufficient_privilege';
     end if;
-    delete from belfry.ends_within as w where w.number = new.number;
+    delete from belfry.deferred_ends as d where d.number = new.number;
     insert into belfry.ends as e (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
     select new.schedule_id, new.last_state, new.last_ended_at, new.last_success_at, new.failures_in_a_row
     where exists (select 1 from belfry.schedules as s where s.id = new.schedule_id)
@@ -71,21 +72,21 @@ export const MIGRATION_2 = `
     return null;
   end
   $$;
-  create constraint trigger keep_ends after insert on belfry.ends_within
+  create constraint trigger store_deferred_ends after insert on belfry.deferred_ends
     deferrable initially deferred
-    for each row execute function belfry.keep_ends();
+    for each row execute function belfry.store_deferred_ends();
 
-  create function belfry.forget_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.delete_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
     delete from belfry.ends as e where e.schedule_id = old.id;
     return null;
   end
   $$;
-  create trigger forget_ends after delete on belfry.schedules
-    for each row execute function belfry.forget_ends();
+  create trigger delete_ends after delete on belfry.schedules
+    for each row execute function belfry.delete_ends();
 
-  revoke execute on function belfry.keep_ends(), belfry.forget_ends() from public;
+  revoke execute on function belfry.store_deferred_ends(), belfry.delete_ends() from public;
 
 
   create table belfry.documents (
@@ -113,7 +114,7 @@ export const MIGRATION_2 = `
   create index journal_at on belfry.journal (at, id);
   create index journal_subject on belfry.journal (subject, subject_id, at, id);
 
-  -- The version that was last written by hand.
+  -- The last version that was written by SQL directly.
   alter table belfry.schedules add column edited_version bigint;
 
   create or replace function belfry.written_by_hand() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -134,15 +135,15 @@ export const MIGRATION_2 = `
       delete from belfry.counts as c
       where c.schedule_id = new.id and not exists (select 1 from belfry.schedules as s where s.id = new.id);
       new.unsettled := case when new.enabled then '[]'::jsonb end;
-      -- Whole milliseconds, as the clock that they are compared with: what is due now would not be, within the same one.
+      -- Whole milliseconds, like the clock. Otherwise a schedule that is due now would not be due in the same millisecond.
       new.next_run_at := date_trunc('milliseconds', new.next_run_at);
       new.covered_until := date_trunc('milliseconds', new.covered_until);
       if new.next_run_at is null then
-        -- Planned from now: the first who looks finds nothing due, and says when it will be.
+        -- Planned from now: the first process that reads the schedule finds no due occurrence, and stores its next run.
         new.covered_until := coalesce(new.covered_until, at);
         new.next_run_at := at;
       elsif new.covered_until is null then
-        -- Its first occurrence is then, whatever the cron says.
+        -- The first occurrence is at this instant, whatever the cron expression says.
         new.covered_until := least(at, new.next_run_at - interval '1 millisecond');
         new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
           'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'isNext', true);
@@ -158,21 +159,21 @@ export const MIGRATION_2 = `
     end if;
     new.revision := old.revision + 1;
     new.unsettled := old.unsettled;
-    -- Another cron replaces the whole timetable, unless the rest of it is written as well.
+    -- A new cron expression replaces the whole timetable, unless the update also writes the triggers.
     if new.cron <> coalesce(old.cron, '') and new.triggers = old.triggers then
       new.triggers := '[]';
     end if;
     edit := belfry.edit_between(old, new, at);
     if edit is not null then
       new.unsettled := belfry.with_edit(old.unsettled, edit);
-      -- Due at once, also if it is disabled or paused: something may be owed until now.
+      -- Due at once, also if it is disabled or paused: occurrences up to now may be owed.
       new.next_run_at := at;
     end if;
     return new;
   end
   $$;
 
-  -- What somebody may write of a schedule.
+  -- The columns of a schedule that users may write.
   create function belfry.definition_of(schedule jsonb) returns jsonb language sql immutable set search_path = pg_catalog, pg_temp as $$
     select jsonb_object_agg(c.key, c.value)
     from jsonb_each(schedule) as c
@@ -181,38 +182,38 @@ export const MIGRATION_2 = `
     )
   $$;
 
-  create function belfry.keep_edit() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.journal_edit() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
-    was jsonb;
-    becomes jsonb := belfry.definition_of(to_jsonb(new));
-    asked jsonb := new.unsettled -> -1 -> 'nextRunAt';
+    old_values jsonb;
+    new_values jsonb := belfry.definition_of(to_jsonb(new));
+    requested_next_run_at jsonb := new.unsettled -> -1 -> 'nextRunAt';
   begin
     perform belfry.assert_own_table(tg_relid);
     if tg_op = 'UPDATE' then
-      was := belfry.definition_of(to_jsonb(old));
-      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into becomes
-      from jsonb_each(becomes) as c
-      where c.value is distinct from was -> c.key;
-      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into was
-      from jsonb_each(was) as c
-      where becomes ? c.key;
-      if asked is not null and new.unsettled is distinct from old.unsettled then
-        becomes := becomes || jsonb_build_object('nextRunAt', asked);
+      old_values := belfry.definition_of(to_jsonb(old));
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into new_values
+      from jsonb_each(new_values) as c
+      where c.value is distinct from old_values -> c.key;
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into old_values
+      from jsonb_each(old_values) as c
+      where new_values ? c.key;
+      if requested_next_run_at is not null and new.unsettled is distinct from old.unsettled then
+        new_values := new_values || jsonb_build_object('nextRunAt', requested_next_run_at);
       end if;
-      if becomes = '{}' then
+      if new_values = '{}' then
         return null;
       end if;
     end if;
     insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
-    values (gen_random_uuid(), case tg_op when 'INSERT' then 'created' else 'updated' end, 'schedule', new.id, session_user, was, becomes);
+    values (gen_random_uuid(), case tg_op when 'INSERT' then 'created' else 'updated' end, 'schedule', new.id, session_user, old_values, new_values);
     return null;
   end
   $$;
-  create trigger keep_edit after insert or update on belfry.schedules
-    for each row when (new.edited_version = new.version) execute function belfry.keep_edit();
+  create trigger journal_edit after insert or update on belfry.schedules
+    for each row when (new.edited_version = new.version) execute function belfry.journal_edit();
 
-  -- Belfry's own deletions say so; see fire.
-  create function belfry.keep_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  -- Belfry's own deletions are listed in belfry_engine.deleted; see fire.
+  create function belfry.journal_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
     if position(' ' || old.id || ' ' in coalesce(current_setting('belfry_engine.deleted', true), '')) = 0 then
@@ -222,14 +223,14 @@ export const MIGRATION_2 = `
     return null;
   end
   $$;
-  create trigger keep_deletion after delete on belfry.schedules
-    for each row execute function belfry.keep_deletion();
+  create trigger journal_deletion after delete on belfry.schedules
+    for each row execute function belfry.journal_deletion();
 
-  -- It takes a version itself, so no trigger keeps it.
+  -- It sets a new version itself, so the triggers don't fire. It writes its entry itself.
   create or replace function belfry.reschedule(id text, at timestamptz) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
     schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
-    asked_at timestamptz := belfry.this_instant();
+    requested_at timestamptz := belfry.this_instant();
     next_run timestamptz := date_trunc('milliseconds', reschedule.at);
   begin
     if next_run is null then
@@ -237,7 +238,7 @@ export const MIGRATION_2 = `
         using errcode = 'null_value_not_allowed';
     end if;
     perform belfry.check_next_run(schedule.id, next_run);
-    if next_run < asked_at then
+    if next_run < requested_at then
       raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
     end if;
     if jsonb_typeof(schedule.options -> 'maxRuns') = 'number'
@@ -249,14 +250,14 @@ export const MIGRATION_2 = `
       raise exception 'Schedule "%" can''t be rescheduled to %: everything up to % is settled.', schedule.id, next_run,
         schedule.covered_until;
     end if;
-    -- Written as an edit: an update to the instant that is stored already would be none to the trigger.
+    -- Stored as an edit: the trigger sees no change in an update to the instant that is already stored.
     update belfry.schedules as s
-    set unsettled = belfry.with_edit(s.unsettled, jsonb_build_object('at', belfry.to_ms(asked_at), 'by', session_user,
+    set unsettled = belfry.with_edit(s.unsettled, jsonb_build_object('at', belfry.to_ms(requested_at), 'by', session_user,
         'was', '{}'::jsonb, 'nextRunAt', belfry.to_ms(next_run))),
-      next_run_at = asked_at,
+      next_run_at = requested_at,
       version = nextval('belfry.versions'),
       revision = s.revision + 1,
-      updated_at = asked_at
+      updated_at = requested_at
     where s.id = schedule.id;
     insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
     values (gen_random_uuid(), 'rescheduled', 'schedule', schedule.id, session_user,
@@ -267,14 +268,14 @@ export const MIGRATION_2 = `
   end
   $$;
 
-  revoke execute on function belfry.keep_edit(), belfry.keep_deletion() from public;
+  revoke execute on function belfry.journal_edit(), belfry.journal_deletion() from public;
 
 
   alter table belfry.workers add column roles text[] not null default '{}';
   alter table belfry.workers add column version text not null default '';
   alter table belfry.workers add column labels jsonb not null default '{}';
   alter table belfry.workers add column expected_by timestamptz;
-  -- The newest batch of statistics that was added.
+  -- The number of the newest batch of statistics that was added.
   alter table belfry.workers add column batch bigint not null default 0;
 
   create table belfry.statistics (
@@ -287,14 +288,14 @@ export const MIGRATION_2 = `
   );
   create index statistics_expires on belfry.statistics (expires_at);
 
-  -- Two sets of named numbers as one. What is no number counts nothing.
+  -- The sums of two sets of counters. A value that is not a number counts as 0.
   create function belfry.added_counters(a jsonb, b jsonb) returns jsonb language sql immutable set search_path = pg_catalog, pg_temp as $$
-    select coalesce(jsonb_object_agg(named.key, named.sum), '{}')
+    select coalesce(jsonb_object_agg(counter.key, counter.sum), '{}')
     from (
       select c.key, sum(case when jsonb_typeof(c.value) = 'number' then c.value::numeric else 0 end) as sum
       from (select * from jsonb_each(a) union all select * from jsonb_each(b)) as c
       group by c.key
-    ) as named
+    ) as counter
   $$;
 
 
@@ -320,7 +321,7 @@ export const MIGRATION_2 = `
       )
     end
     from (
-      -- In one order, as everyone takes runs: so that nobody waits for one who waits for them.
+      -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
       select u.id
       from belfry.runs as u
       where u.concurrency_key = 'schedule:' || cancel_unfinished.schedule_id
@@ -330,7 +331,7 @@ export const MIGRATION_2 = `
     ) as unfinished
     where r.id = unfinished.id;
     if found then
-      insert into belfry.ends_within (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+      insert into belfry.deferred_ends (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
       values (cancel_unfinished.schedule_id, 'cancelled', belfry.this_instant(), null, 0);
       perform pg_notify('belfry', 'cancelled');
     end if;
@@ -338,7 +339,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.due_2(up_to integer, among integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb, last_state text, last_ended_at float8, last_success_at float8, failures_in_a_row bigint)
+  create function belfry.due_2(up_to integer, divided integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb, last_state text, last_ended_at float8, last_success_at float8, failures_in_a_row bigint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
@@ -352,7 +353,7 @@ export const MIGRATION_2 = `
   declare
     
   begin
-    -- A crash empties the table.
+    -- The table is unlogged: a crash of the server empties it.
     if $1 > 0 and not exists (select 1 from belfry.shares) then
       insert into belfry.shares (share, given_to, given_until)
       select share, 0, '-infinity'
@@ -372,32 +373,32 @@ export const MIGRATION_2 = `
     order by s.next_run_at
     limit $2
   ),
-  filled as materialized (
+  due_shares as materialized (
     select first.share, count(*) as due
     from first
     group by first.share
   ),
   others as materialized (
-    select s.given_until, filled.due
-    from filled
-    join belfry.shares as s on s.share = filled.share
+    select s.given_until, due_shares.due
+    from due_shares
+    join belfry.shares as s on s.share = due_shares.share
     where s.given_until > (select clock.now from clock)
       and s.given_to <> $3
   ),
   counted as materialized (
-    select filled.due,
+    select all_due.due,
       (select coalesce(sum(others.due), 0) from others) as due_of_others,
-      greatest(100 + filled.due * 0.2, least($4 / 2, 500))
+      greatest(100 + all_due.due * 0.2, least($4 / 2, 500))
         * interval '1 millisecond' as share_time
-    from (select count(*) as due from first) as filled
+    from (select count(*) as due from first) as all_due
   ),
   free as materialized (
     select s.share
-    from filled
-    join belfry.shares as s on s.share = filled.share
+    from due_shares
+    join belfry.shares as s on s.share = due_shares.share
     where s.given_to = $3
       or s.given_until <= (select clock.now from clock)
-    order by filled.due desc
+    order by due_shares.due desc
     limit (
       select least(
         ceil(16.0 * $1 / nullif(counted.due, 0)),
@@ -415,7 +416,7 @@ export const MIGRATION_2 = `
     where s.share = free.share
     returning s.share
   ),
-  own as materialized (
+  taken_schedules as materialized (
     select first.id
     from first
     where first.share = any (array(select taken.share from taken))
@@ -423,29 +424,29 @@ export const MIGRATION_2 = `
   ),
   due as materialized (
     select s.*
-    from own
-    join belfry.schedules as s on s.id = own.id
+    from taken_schedules
+    join belfry.schedules as s on s.id = taken_schedules.id
   ),
   next as materialized (
     select min(s.next_run_at) as at
     from belfry.schedules as s
     where s.next_run_at > (select horizon.at from horizon)
   ),
-  crowd as materialized (
+  due_together as materialized (
     select count(*)::integer as size
     from (
       select 1
       from belfry.schedules as s
       where s.next_run_at = (select next.at from next)
       limit $1
-    ) as counted
+    ) as same_instant
   ),
-  again as materialized (
+  read_again as materialized (
     select case
-      when given.count >= least($1, counted.due) then next.at
-      -- The rest is free: come again at once.
-      when given.count > 0 and given.count + counted.due_of_others < counted.due then clock.now
-      -- Others have the rest: come again when they should have fired it.
+      when returned.count >= least($1, counted.due) then next.at
+      -- The remaining schedules are free: read again at once.
+      when returned.count > 0 and returned.count + counted.due_of_others < counted.due then clock.now
+      -- Other processes have the remaining schedules: read again when these should have been fired.
       else least(
         next.at,
         coalesce(
@@ -457,16 +458,16 @@ export const MIGRATION_2 = `
     from clock
     cross join next
     cross join counted
-    cross join (select count(*) as count from own) as given
+    cross join (select count(*) as count from taken_schedules) as returned
   )
   select pg_catalog.date_part('epoch', clock.now) * 1000::float8,
-    pg_catalog.date_part('epoch', again.at) * 1000::float8,
-    case when again.at = next.at then crowd.size else 0 end,
+    pg_catalog.date_part('epoch', read_again.at) * 1000::float8,
+    case when read_again.at = next.at then due_together.size else 0 end,
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
       from (
-        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait. Of those,
-        -- the longest due are the oldest.
+        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 pending runs. The
+        -- longest due of these are the oldest.
         select r.id, r.state, r.attempt, r.failures, r.lost
         from (values ('pending'), ('running')) as unfinished(state)
         cross join lateral (
@@ -485,8 +486,8 @@ export const MIGRATION_2 = `
     due.id, due.version, due.revision, pg_catalog.date_part('epoch', due.created_at) * 1000::float8, pg_catalog.date_part('epoch', due.updated_at) * 1000::float8, due.declared_as, due.task, due.owner, pg_catalog.date_part('epoch', due.next_run_at) * 1000::float8, pg_catalog.date_part('epoch', due.covered_until) * 1000::float8, due.overrides, due.paused, due.fired_count, due.last_error, pg_catalog.date_part('epoch', due.finished_at) * 1000::float8, (due.runs_fired + coalesce(c.run_count, 0)), case when c.last_run_at >= coalesce(due.last_fired_at, '-infinity') then c.last_run_id else due.last_fired_id end, pg_catalog.date_part('epoch', greatest(due.last_fired_at, c.last_run_at)) * 1000::float8, due.function, due.description, due.cron, due.timezone, due.payload, due.enabled, due.priority, pg_catalog.to_json(due.tags), due.triggers, due.options, due.release, due.unsettled, e.last_state, pg_catalog.date_part('epoch', e.last_ended_at) * 1000::float8, pg_catalog.date_part('epoch', e.last_success_at) * 1000::float8, coalesce(e.failures_in_a_row, 0)
   from clock
   cross join next
-  cross join crowd
-  cross join again
+  cross join due_together
+  cross join read_again
   left join due on true
   left join lateral (
     select one.*
@@ -505,7 +506,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.fire_2(text[], bigint[], boolean[], bigint[], bigint[], text[], text[], bigint[], text[], bigint[], integer[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[], bigint[]) returns table (plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean)
+  create function belfry.fire_2(text[], bigint[], boolean[], bigint[], bigint[], text[], text[], bigint[], text[], bigint[], integer[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[], bigint[]) returns table (plan bigint, is_applied boolean, is_current boolean, created json, is_sooner boolean)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms'
@@ -530,10 +531,11 @@ export const MIGRATION_2 = `
     select * from (select u.id, coalesce(u.task, ($14::text[])[1]) as task, u.payload, coalesce(u.priority, ($16::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($19::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($29::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.plan, u.place
     from unnest($13::text[], $14::text[], $15::text[], $16::integer[], $17::text[], $18::bigint[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::integer[], $25::text[], $26::bigint[], $27::text[], $28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::text[], $33::text[], $34::bigint[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, plan, place)) as n
   ),
-  standing as (
-    select plans.*, s.next_run_at as stood_at
+  current as (
+    select plans.*, s.next_run_at as old_next_run_at
     from belfry.schedules as s
     join plans on plans.id = s.id and plans.if_version = s.version
+    -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
     order by s.id
     for no key update of s skip locked
   ),
@@ -552,54 +554,54 @@ export const MIGRATION_2 = `
     where n.state = 'pending'
       and n.id not in (select known.id from known)
   ),
-  going as (
-    select standing.*,
-      standing.run_count - (
+  applied as (
+    select current.*,
+      current.run_count - (
         select count(*)
         from known
-        where known.plan = standing.plan
+        where known.plan = current.plan
           and known.state = 'pending'
-      ) as fresh_count
-    from standing
-    where standing.plan not in (select held.plan from held)
+      ) as new_run_count
+    from current
+    where current.plan not in (select held.plan from held)
   ),
-  moved as (
+  advanced as (
     update belfry.schedules as s
     set version = nextval('belfry.versions'),
-      next_run_at = to_timestamp(going.next_run_at / 1000.0),
-      covered_until = to_timestamp(going.covered_until / 1000.0),
-      overrides = going.overrides::jsonb,
-      paused = going.paused::jsonb,
-      fired_count = going.fired_count,
-      last_error = going.last_error,
-      finished_at = to_timestamp(going.finished_at / 1000.0),
-      runs_fired = s.runs_fired + going.fresh_count,
+      next_run_at = to_timestamp(applied.next_run_at / 1000.0),
+      covered_until = to_timestamp(applied.covered_until / 1000.0),
+      overrides = applied.overrides::jsonb,
+      paused = applied.paused::jsonb,
+      fired_count = applied.fired_count,
+      last_error = applied.last_error,
+      finished_at = to_timestamp(applied.finished_at / 1000.0),
+      runs_fired = s.runs_fired + applied.new_run_count,
       last_fired_id = case
-        when going.fresh_count = 0 then s.last_fired_id
-        when going.fresh_count = going.run_count then going.last_run_id
+        when applied.new_run_count = 0 then s.last_fired_id
+        when applied.new_run_count = applied.run_count then applied.last_run_id
         else (
           select n.id
           from new_runs as n
-          where n.plan = going.plan
+          where n.plan = applied.plan
             and n.state = 'pending'
             and n.id not in (select known.id from known)
           order by n.place desc
           limit 1
         )
       end,
-      last_fired_at = case when going.fresh_count > 0 then clock.now else s.last_fired_at end,
+      last_fired_at = case when applied.new_run_count > 0 then clock.now else s.last_fired_at end,
       unsettled = null
-    from going
+    from applied
     cross join clock
-    where s.id = going.id
-      and not going.is_removed
+    where s.id = applied.id
+      and not applied.is_removed
   ),
   removed as (
     delete from belfry.schedules as s
-    using going
-    where s.id = going.id
-      and going.is_removed
-    -- For the trigger that keeps deletions by hand in the journal.
+    using applied
+    where s.id = applied.id
+      and applied.is_removed
+    -- For the trigger journal_deletion, which records only deletions by SQL.
     returning set_config('belfry_engine.deleted', concat(current_setting('belfry_engine.deleted', true), ' ', s.id, ' '), true)
   ),
   created as (
@@ -621,33 +623,33 @@ export const MIGRATION_2 = `
     n.parent_id
     from new_runs as n
     cross join clock
-    where n.plan in (select going.plan from going)
+    where n.plan in (select applied.plan from applied)
       and n.id not in (select known.id from known)
     order by n.place
     returning id
   ),
-  made as (
+  created_by_plan as (
     select n.plan, json_agg(n.id) as ids
     from new_runs as n
     join created using (id)
     group by n.plan
   )
   select plans.plan,
-    going.plan is not null,
-    standing.plan is not null,
-    made.ids,
-    -- Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
-    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity')
+    applied.plan is not null,
+    current.plan is not null,
+    created_by_plan.ids,
+    -- An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes it due sooner needs one.
+    to_timestamp(applied.next_run_at / 1000.0) < coalesce(applied.old_next_run_at, 'infinity')
   from plans
-  left join going on going.plan = plans.plan
-  left join standing on standing.plan = plans.plan
-  left join made on made.plan = plans.plan
+  left join applied on applied.plan = plans.plan
+  left join current on current.plan = plans.plan
+  left join created_by_plan on created_by_plan.plan = plans.plan
   order by plans.plan;
   end
   $$;
 
 
-  create function belfry.add_2(text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[]) returns table (is_whole boolean, run_id text)
+  create function belfry.add_2(text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[]) returns table (are_all_new boolean, run_id text)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
@@ -685,19 +687,19 @@ export const MIGRATION_2 = `
         if $5 is not null then
           
     insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
-    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
+    select new_run.schedule_id, count(*), (array_agg(new_run.id))[count(*)], this_instant
     from (select n.* from (select u.id, coalesce(u.task, ($2::text[])[1]) as task, u.payload, coalesce(u.priority, ($4::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($7::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($17::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.place
-    from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, place)) as n order by n.place) as made
-    where made.schedule_id is not null
-      and made.state = 'pending'
-    group by made.schedule_id
-    order by made.schedule_id
+    from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, place)) as n order by n.place) as new_run
+    where new_run.schedule_id is not null
+      and new_run.state = 'pending'
+    group by new_run.schedule_id
+    order by new_run.schedule_id
     on conflict (schedule_id) do update
     set run_count = c.run_count + excluded.run_count,
       last_run_id = excluded.last_run_id,
       last_run_at = excluded.last_run_at;
         end if;
-        is_whole := true;
+        are_all_new := true;
         return next;
         return;
       exception when unique_violation then
@@ -731,12 +733,12 @@ export const MIGRATION_2 = `
     counted as (
       
     insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
-    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
-    from (select * from created) as made
-    where made.schedule_id is not null
-      and made.state = 'pending'
-    group by made.schedule_id
-    order by made.schedule_id
+    select new_run.schedule_id, count(*), (array_agg(new_run.id))[count(*)], this_instant
+    from (select * from created) as new_run
+    where new_run.schedule_id is not null
+      and new_run.state = 'pending'
+    group by new_run.schedule_id
+    order by new_run.schedule_id
     on conflict (schedule_id) do update
     set run_count = c.run_count + excluded.run_count,
       last_run_id = excluded.last_run_id,
@@ -748,7 +750,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.claim_2(for_worker text, of_tasks text[], leases_ms bigint[], up_to integer) returns table (look json, number bigint, id text, task text, payload jsonb, priority integer, schedule_id text, scheduled_for float8, triggered_by text, trigger text, live_key text, concurrency_key text, concurrency_limit integer, attempt integer, created_at float8, due_at float8, rest json)
+  create function belfry.claim_2(for_worker text, of_tasks text[], leases_ms bigint[], up_to integer) returns table (summary json, number bigint, id text, task text, payload jsonb, priority integer, schedule_id text, scheduled_for float8, triggered_by text, trigger text, live_key text, concurrency_key text, concurrency_limit integer, attempt integer, created_at float8, due_at float8, rest json)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
@@ -761,7 +763,7 @@ export const MIGRATION_2 = `
   #variable_conflict use_column
   declare
     this_instant timestamptz;
-    places tid[];
+    row_ids tid[];
     slots integer[];
     numbers bigint[];
     is_limited boolean;
@@ -796,10 +798,10 @@ export const MIGRATION_2 = `
       where q.priority is not null
     ),
     due as materialized (
-      select found.place, found.running
+      select found.row_id, found.running
       from queues as q
       cross join lateral (
-        select r.ctid as place, r.priority, r.claimable_at, key.running
+        select r.ctid as row_id, r.priority, r.claimable_at, key.running
         from belfry.runs as r
         cross join lateral (select case
             when r.concurrency_limit is not null and r.concurrency_key is not null
@@ -833,7 +835,7 @@ export const MIGRATION_2 = `
                     and earlier.priority = r.priority
                     and coalesce(earlier.concurrency_limit > key.running, true)
                   limit least(r.concurrency_limit - key.running, up_to)
-                ) as before_it
+                ) as counted
               )
             )
           ))
@@ -858,15 +860,15 @@ export const MIGRATION_2 = `
       ) as later
       where q.priority is not null
     )
-    select array_agg(due.place), count(due.running) > 0, count(*), (select pg_catalog.date_part('epoch', next.at) * 1000::float8 from next)
-    into places, is_limited, due_count, next_at
+    select array_agg(due.row_id), count(due.running) > 0, count(*), (select pg_catalog.date_part('epoch', next.at) * 1000::float8 from next)
+    into row_ids, is_limited, due_count, next_at
     from due;
     
     if is_limited then
-      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
-      into places, slots, numbers
+      select array_agg(assigned.row_id), array_agg(assigned.slot), array_agg(assigned.number)
+      into row_ids, slots, numbers
       from (
-        select d.place, d.number,
+        select d.row_id, d.number,
           case
             when d.running is null then null
             when d.state = 'running' and d.slot is not null then d.slot
@@ -888,7 +890,7 @@ export const MIGRATION_2 = `
             )
           end as slot
         from (
-          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, case
+          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, case
             when r.concurrency_limit is not null and r.concurrency_key is not null
             then (
               select count(*)
@@ -903,20 +905,20 @@ export const MIGRATION_2 = `
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)
             end as turn
-          from unnest(places) with ordinality as due(place, number)
-          join belfry.runs as r on r.ctid = due.place
+          from unnest(row_ids) with ordinality as due(row_id, number)
+          join belfry.runs as r on r.ctid = due.row_id
         ) as d
         where d.running is null
           or d.running + d.turn <= d.concurrency_limit
         order by d.concurrency_key, slot
-      ) as given;
+      ) as assigned;
     end if;
-    look := json_build_array(pg_catalog.date_part('epoch', this_instant) * 1000::float8, due_count, next_at);
+    summary := json_build_array(pg_catalog.date_part('epoch', this_instant) * 1000::float8, due_count, next_at);
     return next;
     return query
   update belfry.runs as r
     set state = 'running',
-      -- A count that was written past our door must not end the claim of all others.
+      -- A count that was written by SQL directly, without our checks, must not fail the whole claim.
       attempt = least(r.attempt, 1999999999) + 1,
       worker_id = for_worker,
       due_at = r.claimable_at,
@@ -940,8 +942,8 @@ export const MIGRATION_2 = `
       end,
       outcome = null,
       slot = due.slot
-    from unnest(places, slots, numbers) with ordinality as due(place, slot, number, ordinal)
-    where r.ctid = due.place
+    from unnest(row_ids, slots, numbers) with ordinality as due(row_id, slot, number, ordinal)
+    where r.ctid = due.row_id
     returning null::json, coalesce(due.number, due.ordinal), r.id, r.task, r.payload, r.priority, r.schedule_id, pg_catalog.date_part('epoch', r.scheduled_for) * 1000::float8, r.triggered_by, r.trigger, r.live_key, r.concurrency_key, r.concurrency_limit, r.attempt, pg_catalog.date_part('epoch', r.created_at) * 1000::float8, pg_catalog.date_part('epoch', r.due_at) * 1000::float8, case
       when pg_catalog.num_nonnulls(r.missed, r.retry, r.timeout_ms, r.reason, r.by_name, r.message, r.details, r.error, r.parent_id, r.attempts, r.outcome) > 0 or r.failures > 0 or r.lost > 0
       then pg_catalog.json_build_array(r.missed, r.retry, r.timeout_ms, r.reason, r.by_name, r.message, r.details, r.error, r.parent_id, r.failures, r.lost, case
@@ -955,7 +957,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.extend_2(text[], integer[], bigint[], text[], patience_ms integer) returns table (extended_at timestamptz, run_id text)
+  create function belfry.extend_2(text[], integer[], bigint[], text[], lock_wait_ms integer) returns table (extended_at timestamptz, run_id text)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms'
@@ -968,7 +970,7 @@ export const MIGRATION_2 = `
   declare
     
   begin
-    perform set_config('lock_timeout', greatest(patience_ms, 1)::text, true);
+    perform set_config('lock_timeout', greatest(lock_wait_ms, 1)::text, true);
     return query
   with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
   free as (
@@ -998,7 +1000,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.change_2(text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[], text[], places integer[], is_within boolean) returns table (is_awaited boolean, changed json)
+  create function belfry.change_2(text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[], text[], places integer[], is_in_transaction boolean) returns table (is_awaited boolean, changed json)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms'
@@ -1017,7 +1019,7 @@ export const MIGRATION_2 = `
   changed as (
     update belfry.runs as r
     set state = c.state,
-      -- A run that waits again without a time of its own keeps its place.
+      -- A run that is pending again without a delay keeps its place in the queue.
       claimable_at = case
         when c.state in ('pending', 'running')
         then coalesce(clock.now + c.claimable_in_ms * interval '1 millisecond', r.due_at, clock.now)
@@ -1050,7 +1052,7 @@ export const MIGRATION_2 = `
       r.schedule_id,
       r.state,
       c.place,
-      -- Another waits for the end of this one. Nobody needs to be told where nobody waits, as nearly always.
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed.
       r.concurrency_limit is not null and exists (
         select 1
         from belfry.runs as other
@@ -1059,7 +1061,7 @@ export const MIGRATION_2 = `
           and other.state in ('pending', 'running')
       ) as is_awaited
   ),
-  -- Of runs that have ended, in the order in which they were given. Whose schedule is gone has nowhere to be kept.
+  -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (
     select changed.schedule_id, changed.state, ($15)[changed.place] as number
     from changed
@@ -1074,7 +1076,7 @@ export const MIGRATION_2 = `
     from ended
     group by ended.schedule_id
   ),
-  news as materialized (
+  ends_by_schedule as materialized (
     select b.schedule_id,
       b.last_state,
       clock.now as last_ended_at,
@@ -1087,13 +1089,13 @@ export const MIGRATION_2 = `
           and ended.number > coalesce(b.success, -1)
       ) as failures_in_a_row
     from by_schedule as b, clock
-    -- In one order, as everyone takes rows.
+    -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
     order by b.schedule_id
   ),
-  kept as (
+  stored as (
     insert into belfry.ends as e (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
     select schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row
-    from news
+    from ends_by_schedule
     where not $16
     
     on conflict (schedule_id) do update
@@ -1103,10 +1105,10 @@ export const MIGRATION_2 = `
       failures_in_a_row = excluded.failures_in_a_row
         + case when excluded.last_success_at is null then e.failures_in_a_row else 0 end
   ),
-  kept_later as (
-    insert into belfry.ends_within (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+  deferred as (
+    insert into belfry.deferred_ends (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
     select schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row
-    from news
+    from ends_by_schedule
     where $16
   )
   select bool_or(changed.is_awaited),
@@ -1116,7 +1118,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.prune_2(older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, bite integer) returns table (deleted bigint, run_id text, completed_at timestamptz)
+  create function belfry.prune_2(older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, batch_size integer) returns table (deleted bigint, run_id text, completed_at timestamptz)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
@@ -1157,7 +1159,7 @@ export const MIGRATION_2 = `
             and newer.completed_at >= r.completed_at
             and (newer.completed_at, newer.id) > (r.completed_at, r.id)
           limit $3
-        ) as those
+        ) as newer_runs
       ) < $3
       or exists (
         select 1
@@ -1172,30 +1174,30 @@ export const MIGRATION_2 = `
     order by r.completed_at, r.id
     limit $6
   ),
-  doomed as (
+  prunable as (
     select r.id
     from page
     join belfry.runs as r on r.id = page.id
     where not page.is_kept
     order by page.completed_at, page.id
     limit $2
-    -- Whoever holds one has something to do with it; there is a next time.
+    -- A run that another transaction has locked is in use. A later call prunes it.
     for update of r skip locked
   ),
-  gone as (
+  deleted as (
     delete from belfry.runs as r
-    using doomed
-    where r.id = doomed.id
+    using prunable
+    where r.id = prunable.id
       and r.completed_at is not null
     returning r.id
   ),
-  lines as (
+  deleted_lines as (
     delete from belfry.logs as l
-    using gone
-    where l.run_id = gone.id
+    using deleted
+    where l.run_id = deleted.id
   )
-  select (select count(*) from gone), page.id, page.completed_at
-  from (select 1) as always
+  select (select count(*) from deleted), page.id, page.completed_at
+  from (select 1) as one_row
   left join page on true
   order by page.completed_at, page.id;
   end

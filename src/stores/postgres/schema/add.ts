@@ -8,32 +8,32 @@ import {
 } from "../run-lists.ts"
 import { engineFunction } from "./engine-function.ts"
 
-/** Counts these runs with their schedules. Records of what didn't run don't count. */
+/** Adds the created runs to the counts of their schedules. Skips don't count. */
 const count = (created: string) => `
     insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
-    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
-    from (${created}) as made
-    where made.schedule_id is not null
-      and made.state = 'pending'
-    group by made.schedule_id
-    order by made.schedule_id
+    select new_run.schedule_id, count(*), (array_agg(new_run.id))[count(*)], this_instant
+    from (${created}) as new_run
+    where new_run.schedule_id is not null
+      and new_run.state = 'pending'
+    group by new_run.schedule_id
+    order by new_run.schedule_id
     on conflict (schedule_id) do update
     set run_count = c.run_count + excluded.run_count,
       last_run_id = excluded.last_run_id,
       last_run_at = excluded.last_run_at`
 
 /**
- * Stores new runs, and says that all are stored, or which.
+ * Stores new runs. Usually all are new, and a plain insert (7.6 µs a run) suffices; checking each first costs 10.0 µs. With live
+ * keys, conflicts are common and are checked at once.
  *
- * Nearly always all of them are new. Then a plain insert does, and one row for an answer: 7.6 µs a run, against 10.0 where each
- * is first looked for. Where a live key is asked for, being second is nothing unusual, and it is looked for at once.
+ * Returns one row if all runs are new, otherwise the ids of the stored runs.
  */
 export const ADD = engineFunction({
   name: "add",
   takes: newRunTypes(),
-  returns: "is_whole boolean, run_id text",
+  returns: "are_all_new boolean, run_id text",
   declares: "this_instant timestamptz;",
-  // A lock of the whole table is waited for here. The clock is read after that: a run's delay begins when the run is stored.
+  // The function waits here for a lock of the whole table. The clock is read afterwards: a run's delay begins when it is stored.
   before: `
     lock table belfry.runs in row exclusive mode;
     this_instant := date_trunc('milliseconds', clock_timestamp());
@@ -45,14 +45,14 @@ export const ADD = engineFunction({
         if $${SCHEDULE_IDS} is not null then
           ${count(`select n.* from ${newRunRows(1)} order by n.place`)};
         end if;
-        is_whole := true;
+        are_all_new := true;
         return next;
         return;
       exception when unique_violation then
         null;
       end;
     end if;`,
-  // Whichever of the two it is that is there already, its id or its live key: that run is not stored.
+  // A run whose id or live key exists already is not stored.
   body: `
     with created as (
       insert into belfry.runs (${NEW_RUN_COLUMNS})

@@ -1,7 +1,7 @@
 import { attemptsOf } from "../run-rows.ts"
 import { END_COLUMNS } from "./ends.ts"
 
-/** For `belfry.trigger`: the unfinished runs of a schedule give way to a new one. They end with its transaction. */
+/** For `belfry.trigger`: cancels the unfinished runs of a schedule for a new run, in the caller's transaction. */
 export const CANCEL_UNFINISHED = `
   create or replace function belfry.cancel_unfinished(schedule_id text) returns void language plpgsql
   set search_path = pg_catalog, pg_temp as $$
@@ -20,7 +20,7 @@ export const CANCEL_UNFINISHED = `
       ended_at = case when r.state = 'running' then belfry.this_instant() end,
       attempts = ${attemptsOf("r")}
     from (
-      -- In one order, as everyone takes runs: so that nobody waits for one who waits for them.
+      -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
       select u.id
       from belfry.runs as u
       where u.concurrency_key = 'schedule:' || cancel_unfinished.schedule_id
@@ -30,7 +30,7 @@ export const CANCEL_UNFINISHED = `
     ) as unfinished
     where r.id = unfinished.id;
     if found then
-      insert into belfry.ends_within (${END_COLUMNS})
+      insert into belfry.deferred_ends (${END_COLUMNS})
       values (cancel_unfinished.schedule_id, 'cancelled', belfry.this_instant(), null, 0);
       perform pg_notify('belfry', 'cancelled');
     end if;

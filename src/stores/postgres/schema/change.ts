@@ -5,30 +5,27 @@ import { attemptsOf } from "../run-rows.ts"
 import { ADD_ENDS, END_COLUMNS } from "./ends.ts"
 import { engineFunction } from "./engine-function.ts"
 
-/** The parameters after those of a change. */
+/** The parameters after the changes. */
 const PLACES = `$${RUN_CHANGE.length + 1}`
-const IS_WITHIN = `$${RUN_CHANGE.length + 2}`
+const IS_IN_TRANSACTION = `$${RUN_CHANGE.length + 2}`
 
 /**
- * State and attempt fence each: a run that has moved since is not found by its row, also if it moves at this very moment. The
- * answer is one row: whether anybody waits for one of them to end, and which were changed; null is all of them, as nearly
- * always.
+ * Fenced by state and attempt. Returns one row: whether another run waits for a freed key, and the changed ids (null: all).
  *
- * The changes come in the order of their runs; `places` says which was the first of the call, the second, and so on. Whoever changes
- * runs within a transaction of their own may take an hour to commit it, and must not keep the ends of the schedule to themselves for
- * so long: theirs are kept at the commit.
+ * The changes are in the order of their run ids. `places`: the position of each change in the call. Inside a caller's transaction
+ * the ends are stored at the commit, so that a long transaction doesn't lock the schedule's ends.
  */
 export const CHANGE = engineFunction({
   name: "change",
-  isPatient: false,
-  takes: `${listTypes(RUN_CHANGE)}, places integer[], is_within boolean`,
+  waitsForLocks: false,
+  takes: `${listTypes(RUN_CHANGE)}, places integer[], is_in_transaction boolean`,
   returns: "is_awaited boolean, changed json",
   body: `
   with ${CLOCK},
   changed as (
     update belfry.runs as r
     set state = c.state,
-      -- A run that waits again without a time of its own keeps its place.
+      -- A run that is pending again without a delay keeps its place in the queue.
       claimable_at = case
         when c.state in ('pending', 'running')
         then coalesce(clock.now + c.claimable_in_ms * interval '1 millisecond', r.due_at, clock.now)
@@ -55,7 +52,7 @@ export const CHANGE = engineFunction({
       r.schedule_id,
       r.state,
       c.place,
-      -- Another waits for the end of this one. Nobody needs to be told where nobody waits, as nearly always.
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed.
       r.concurrency_limit is not null and exists (
         select 1
         from belfry.runs as other
@@ -64,7 +61,7 @@ export const CHANGE = engineFunction({
           and other.state in ('pending', 'running')
       ) as is_awaited
   ),
-  -- Of runs that have ended, in the order in which they were given. Whose schedule is gone has nowhere to be kept.
+  -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (
     select changed.schedule_id, changed.state, (${PLACES})[changed.place] as number
     from changed
@@ -79,7 +76,7 @@ export const CHANGE = engineFunction({
     from ended
     group by ended.schedule_id
   ),
-  news as materialized (
+  ends_by_schedule as materialized (
     select b.schedule_id,
       b.last_state,
       clock.now as last_ended_at,
@@ -92,21 +89,21 @@ export const CHANGE = engineFunction({
           and ended.number > coalesce(b.success, -1)
       ) as failures_in_a_row
     from by_schedule as b, clock
-    -- In one order, as everyone takes rows.
+    -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
     order by b.schedule_id
   ),
-  kept as (
+  stored as (
     insert into belfry.ends as e (${END_COLUMNS})
     select ${END_COLUMNS}
-    from news
-    where not ${IS_WITHIN}
+    from ends_by_schedule
+    where not ${IS_IN_TRANSACTION}
     ${ADD_ENDS}
   ),
-  kept_later as (
-    insert into belfry.ends_within (${END_COLUMNS})
+  deferred as (
+    insert into belfry.deferred_ends (${END_COLUMNS})
     select ${END_COLUMNS}
-    from news
-    where ${IS_WITHIN}
+    from ends_by_schedule
+    where ${IS_IN_TRANSACTION}
   )
   select bool_or(changed.is_awaited),
     case when count(*) < cardinality($1) then to_json(coalesce(array_agg(changed.id), '{}')) end

@@ -2,44 +2,43 @@ import { ms } from "../rows.ts"
 import { attemptsOf, CLAIMED_TYPES, claimedColumns } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
-/** More than any run has attempts: one more is still an integer, and the table allows no more. */
+/** The highest count of attempts or losses that the table allows. One more is still an integer. */
 const COUNT_MAX = 2_000_000_000
 
 /**
- * Gives due runs to a worker: looks for them and locks them, shares out the places of their keys where any has one, and takes
- * them. The first row tells about the look, the others are the runs, numbered in the order they are to be given.
+ * Finds and locks due runs, assigns slots of limited concurrency keys, and claims the runs. The first row is a summary, the
+ * others are the runs, numbered in claim order.
  *
- * Two claims at the same moment may both see room for a key. Both then write the same place (`slot`), the unique index lets
- * one through, and the other looks again. Whoever writes several places does so in their order: two claims that waited for
- * each other's would both stand still until the server notices, a second later.
+ * Two claims may both see a free slot. Both write it, the unique index accepts one, and the other claim retries. Slots are
+ * written in order, to avoid deadlocks: the server notices a deadlock only after a second.
  */
 export const CLAIM = engineFunction({
   name: "claim",
-  isOfUnknownSize: true,
+  hasUnknownLimit: true,
   takes: "for_worker text, of_tasks text[], leases_ms bigint[], up_to integer",
-  returns: `look json, number bigint, ${CLAIMED_TYPES}`,
+  returns: `summary json, number bigint, ${CLAIMED_TYPES}`,
   declares: `
     this_instant timestamptz;
-    places tid[];
+    row_ids tid[];
     slots integer[];
     numbers bigint[];
     is_limited boolean;
     due_count bigint;
     next_at float8;`,
-  // A lock of the whole table is waited for here. The clock is read after that: else a lease could be over when it is given.
+  // The function waits here for a lock of the whole table. The clock is read afterwards, so that no lease starts in the past.
   before: `
     lock table belfry.runs in row exclusive mode;
     this_instant := date_trunc('milliseconds', clock_timestamp());
-    ${look()}
-    ${shareKeys()}
-    look := json_build_array(${ms("this_instant")}, due_count, next_at);
+    ${findDue()}
+    ${assignSlots()}
+    summary := json_build_array(${ms("this_instant")}, due_count, next_at);
     return next;`,
-  // Each is found by its place in the table: its row is locked, so it is still there. What was running already is one whose
-  // worker fell silent, and its story says so.
+  // Each row is found by its ctid, which can't change while the row is locked. A run that was already running had a worker that
+  // fell silent. Its attempt is recorded as lost or unconfirmed.
   body: `
     update belfry.runs as r
     set state = 'running',
-      -- A count that was written past our door must not end the claim of all others.
+      -- A count that was written by SQL directly, without our checks, must not fail the whole claim.
       attempt = least(r.attempt, ${COUNT_MAX - 1}) + 1,
       worker_id = for_worker,
       due_at = r.claimable_at,
@@ -58,18 +57,18 @@ export const CLAIM = engineFunction({
       end,
       outcome = null,
       slot = due.slot
-    from unnest(places, slots, numbers) with ordinality as due(place, slot, number, ordinal)
-    where r.ctid = due.place
+    from unnest(row_ids, slots, numbers) with ordinality as due(row_id, slot, number, ordinal)
+    where r.ctid = due.row_id
     returning null::json, coalesce(due.number, due.ordinal), ${claimedColumns("r")}`,
 })
 
 /**
- * queues    From one priority of a task to the next by runs_due, a seek each: however many runs wait, a task has few
- *           priorities. Running ones are queues of their own: what is due there is what a worker that fell silent held.
- * due       The longest due of each queue, passing over those that others are taking and those that wait for their key.
- * next      When the next of them is due.
+ * queues    Goes from one priority of a task to the next by runs_due, one seek each: however many runs are pending, a task has
+ *           few priorities. Running runs are separate queues: a due run there had a worker that fell silent.
+ * due       The longest due runs of each queue, without runs that other claims have locked and runs that wait for their key.
+ * next      When the next run is due.
  */
-function look(): string {
+function findDue(): string {
   return `
     with recursive queues (state, task, priority) as (
       select s.state, t.task,
@@ -96,17 +95,17 @@ function look(): string {
       where q.priority is not null
     ),
     due as materialized (
-      select found.place, found.running
+      select found.row_id, found.running
       from queues as q
       cross join lateral (
-        select r.ctid as place, r.priority, r.claimable_at, key.running
+        select r.ctid as row_id, r.priority, r.claimable_at, key.running
         from belfry.runs as r
         cross join lateral (select ${runningOf("r")} as running) as key
         where r.state = q.state
           and r.task = q.task
           and r.priority = q.priority
           and r.claimable_at <= this_instant
-          and (key.running is null or ${isAmongFirst("r", "key.running")})
+          and (key.running is null or ${hasRoomInOrder("r", "key.running")})
         order by r.claimable_at
         limit up_to
         for update of r skip locked
@@ -128,25 +127,26 @@ function look(): string {
       ) as later
       where q.priority is not null
     )
-    select array_agg(due.place), count(due.running) > 0, count(*), (select ${ms("next.at")} from next)
-    into places, is_limited, due_count, next_at
+    select array_agg(due.row_id), count(due.running) > 0, count(*), (select ${ms("next.at")} from next)
+    into row_ids, is_limited, due_count, next_at
     from due;`
 }
 
 /**
- * Of several with one key, as many as the key has room for, each in a place of its own. The key's runs are counted again, since
- * this statement sees what was committed after the look: count and places must be of one moment.
+ * Of several runs with one key, keeps as many as the key has room for, each with its own slot. The key's running runs are
+ * counted again, because this statement sees commits that the first one didn't: the count and the slots must be from one
+ * snapshot.
  *
- * At most as many places are taken as runs of the key are running. So the first that is free for the n-th is among that many
- * and n more: however high the limit is, the search is no longer.
+ * At most as many slots are taken as runs of the key are running. So the n-th free slot is among the first `running + n`
+ * slots, and the search doesn't depend on the limit.
  */
-function shareKeys(): string {
+function assignSlots(): string {
   return `
     if is_limited then
-      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
-      into places, slots, numbers
+      select array_agg(assigned.row_id), array_agg(assigned.slot), array_agg(assigned.number)
+      into row_ids, slots, numbers
       from (
-        select d.place, d.number,
+        select d.row_id, d.number,
           case
             when d.running is null then null
             when d.state = 'running' and d.slot is not null then d.slot
@@ -168,24 +168,24 @@ function shareKeys(): string {
             )
           end as slot
         from (
-          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
+          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
             case
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)
             end as turn
-          from unnest(places) with ordinality as due(place, number)
-          join belfry.runs as r on r.ctid = due.place
+          from unnest(row_ids) with ordinality as due(row_id, number)
+          join belfry.runs as r on r.ctid = due.row_id
         ) as d
         where d.running is null
           or d.running + d.turn <= d.concurrency_limit
         order by d.concurrency_key, slot
-      ) as given;
+      ) as assigned;
     end if;`
 }
 
 /**
- * How many of its key are running; null where nothing is limited. A run is not in its own way: one whose worker fell silent
- * still counts as running.
+ * How many runs of the key are running. Null: no limit. A run doesn't count against its own key: the run of a silent worker is
+ * still running.
  */
 function runningOf(r: string): string {
   return `case
@@ -202,11 +202,11 @@ function runningOf(r: string): string {
 }
 
 /**
- * Whether its key has room for it, and for those with its key that are due before it. So runs of one key begin in their order: while
- * another claim takes the first, the next one isn't taken instead. One whose own limit holds it up is in nobody's way; nor is one of a
- * task that this worker doesn't offer. More than a claim takes needn't be counted.
+ * Whether the key has room for the run and for the runs with its key that are due before it. So runs of one key begin in order:
+ * while another claim takes the first run, the second isn't claimed instead. Earlier runs don't count if their own limit is
+ * reached or if this worker doesn't offer their task. No more runs are counted than a claim takes.
  */
-function isAmongFirst(r: string, running: string): string {
+function hasRoomInOrder(r: string, running: string): string {
   return `(
             ${running} < ${r}.concurrency_limit
             and (
@@ -224,7 +224,7 @@ function isAmongFirst(r: string, running: string): string {
                     and earlier.priority = ${r}.priority
                     and coalesce(earlier.concurrency_limit > ${running}, true)
                   limit least(${r}.concurrency_limit - ${running}, up_to)
-                ) as before_it
+                ) as counted
               )
             )
           )`

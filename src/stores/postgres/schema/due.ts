@@ -11,25 +11,28 @@ import { countsOf, SCHEDULE_TYPES, scheduleColumns } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * Schedules that are due in `$4` milliseconds, by schedules_due, each with the facts a plan needs; and when the next ones are.
+ * Returns the schedules that are due within `$4` ms, by schedules_due, each with the facts that a plan needs. Also returns
+ * when the next schedules are due.
  *
- * first     The longest due, `$2` of them, each with its share.
- * others    Those of these shares that were just given to other processes.
- * free      The shares to take: those of this reader, `$3`, and those that are nobody's. A row that another read holds is being
- *           taken by it, so it is skipped.
- * taken     They are this reader's for a moment: see shareMsFor.
- * own       The schedules of these shares, `$1` at most.
- * again     When to read again.
+ * first            The `$2` longest due schedules, each with its share.
+ * due_shares       How many of these schedules each share has.
+ * others           The shares that are given to other processes.
+ * free             The shares to take: shares of this reader (`$3`), and shares that no process has now. A row that another
+ *                  read has locked is being taken, so it is skipped.
+ * taken            The shares that this reader has from now on, for as long as `shareMsFor` says.
+ * taken_schedules  The schedules of the taken shares, at most `$1`.
+ * due_together     How many schedules are due at the next instant, at most `$1`.
+ * read_again       When to read again.
  *
- * The clock is asked by a subquery: joined, it would be a filter, and the whole index would be walked.
+ * The clock is read by a subquery. With a join, the comparison would be a filter, and the whole index would be read.
  */
 export const DUE = engineFunction({
   name: "due",
-  isOfUnknownSize: true,
-  takes: "up_to integer, among integer, reader bigint, ahead_ms integer",
+  hasUnknownLimit: true,
+  takes: "up_to integer, divided integer, reader bigint, ahead_ms integer",
   returns: `read_at float8, next_at float8, next_count integer, unfinished json, ${SCHEDULE_TYPES}`,
   before: `
-    -- A crash empties the table.
+    -- The table is unlogged: a crash of the server empties it.
     if $1 > 0 and not exists (select 1 from belfry.shares) then
       insert into belfry.shares (share, given_to, given_until)
       select share, 0, '-infinity'
@@ -49,32 +52,32 @@ export const DUE = engineFunction({
     order by s.next_run_at
     limit $2
   ),
-  filled as materialized (
+  due_shares as materialized (
     select first.share, count(*) as due
     from first
     group by first.share
   ),
   others as materialized (
-    select s.given_until, filled.due
-    from filled
-    join belfry.shares as s on s.share = filled.share
+    select s.given_until, due_shares.due
+    from due_shares
+    join belfry.shares as s on s.share = due_shares.share
     where s.given_until > (select clock.now from clock)
       and s.given_to <> $3
   ),
   counted as materialized (
-    select filled.due,
+    select all_due.due,
       (select coalesce(sum(others.due), 0) from others) as due_of_others,
-      greatest(${SHARE_MS} + filled.due * ${SHARE_MS_EACH}, least($4 / 2, ${SHARE_AHEAD_MAX_MS}))
+      greatest(${SHARE_MS} + all_due.due * ${SHARE_MS_EACH}, least($4 / 2, ${SHARE_AHEAD_MAX_MS}))
         * interval '1 millisecond' as share_time
-    from (select count(*) as due from first) as filled
+    from (select count(*) as due from first) as all_due
   ),
   free as materialized (
     select s.share
-    from filled
-    join belfry.shares as s on s.share = filled.share
+    from due_shares
+    join belfry.shares as s on s.share = due_shares.share
     where s.given_to = $3
       or s.given_until <= (select clock.now from clock)
-    order by filled.due desc
+    order by due_shares.due desc
     limit (
       select least(
         ceil(${SHARES}.0 * $1 / nullif(counted.due, 0)),
@@ -92,7 +95,7 @@ export const DUE = engineFunction({
     where s.share = free.share
     returning s.share
   ),
-  own as materialized (
+  taken_schedules as materialized (
     select first.id
     from first
     where first.share = any (array(select taken.share from taken))
@@ -100,29 +103,29 @@ export const DUE = engineFunction({
   ),
   due as materialized (
     select s.*
-    from own
-    join belfry.schedules as s on s.id = own.id
+    from taken_schedules
+    join belfry.schedules as s on s.id = taken_schedules.id
   ),
   next as materialized (
     select min(s.next_run_at) as at
     from belfry.schedules as s
     where s.next_run_at > (select horizon.at from horizon)
   ),
-  crowd as materialized (
+  due_together as materialized (
     select count(*)::integer as size
     from (
       select 1
       from belfry.schedules as s
       where s.next_run_at = (select next.at from next)
       limit $1
-    ) as counted
+    ) as same_instant
   ),
-  again as materialized (
+  read_again as materialized (
     select case
-      when given.count >= least($1, counted.due) then next.at
-      -- The rest is free: come again at once.
-      when given.count > 0 and given.count + counted.due_of_others < counted.due then clock.now
-      -- Others have the rest: come again when they should have fired it.
+      when returned.count >= least($1, counted.due) then next.at
+      -- The remaining schedules are free: read again at once.
+      when returned.count > 0 and returned.count + counted.due_of_others < counted.due then clock.now
+      -- Other processes have the remaining schedules: read again when these should have been fired.
       else least(
         next.at,
         coalesce(
@@ -134,16 +137,16 @@ export const DUE = engineFunction({
     from clock
     cross join next
     cross join counted
-    cross join (select count(*) as count from own) as given
+    cross join (select count(*) as count from taken_schedules) as returned
   )
   select ${ms("clock.now")},
-    ${ms("again.at")},
-    case when again.at = next.at then crowd.size else 0 end,
+    ${ms("read_again.at")},
+    case when read_again.at = next.at then due_together.size else 0 end,
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
       from (
-        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait. Of those,
-        -- the longest due are the oldest.
+        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 pending runs. The
+        -- longest due of these are the oldest.
         select r.id, r.state, r.attempt, r.failures, r.lost
         from (values ('pending'), ('running')) as unfinished(state)
         cross join lateral (
@@ -162,8 +165,8 @@ export const DUE = engineFunction({
     ${scheduleColumns("due")}
   from clock
   cross join next
-  cross join crowd
-  cross join again
+  cross join due_together
+  cross join read_again
   left join due on true${countsOf("due")}
   order by due.next_run_at`,
 })

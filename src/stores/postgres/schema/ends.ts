@@ -1,6 +1,6 @@
 export const END_COLUMNS = "schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row"
 
-/** Behind an insert into `belfry.ends as e`. */
+/** The end of an insert into `belfry.ends as e`. */
 export const ADD_ENDS = `
     on conflict (schedule_id) do update
     set last_state = excluded.last_state,
@@ -9,7 +9,7 @@ export const ADD_ENDS = `
       failures_in_a_row = excluded.failures_in_a_row
         + case when excluded.last_success_at is null then e.failures_in_a_row else 0 end`
 
-/** How the runs of a schedule end, kept by the step that ends them. Not in the schedule's row: that would be in the way of its fires. */
+/** How a schedule's runs ended. Not in the schedule's row, because the updates would conflict with fires. */
 export const ENDS = `
   create table belfry.ends (
     schedule_id text collate "C" primary key,
@@ -45,8 +45,9 @@ export const ENDS = `
       and r.state = 'failed'
   ) as failures on true;
 
-  -- Ends within somebody's transaction, until its commit: empty but for that moment.
-  create table belfry.ends_within (
+  -- Ends of runs that were changed in a caller's transaction. Its commit moves them to belfry.ends, so the table
+  -- is empty for all other sessions.
+  create table belfry.deferred_ends (
     number bigint generated always as identity primary key,
     schedule_id text collate "C" not null,
     last_state text not null,
@@ -54,31 +55,31 @@ export const ENDS = `
     last_success_at timestamptz,
     failures_in_a_row bigint not null
   );
-  create function belfry.keep_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.store_deferred_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
-    if tg_relid is distinct from 'belfry.ends_within'::regclass then
+    if tg_relid is distinct from 'belfry.deferred_ends'::regclass then
       raise exception 'This function is for the triggers of Belfry''s own table.' using errcode = 'insufficient_privilege';
     end if;
-    delete from belfry.ends_within as w where w.number = new.number;
+    delete from belfry.deferred_ends as d where d.number = new.number;
     insert into belfry.ends as e (${END_COLUMNS})
     select new.schedule_id, new.last_state, new.last_ended_at, new.last_success_at, new.failures_in_a_row
     where exists (select 1 from belfry.schedules as s where s.id = new.schedule_id)${ADD_ENDS};
     return null;
   end
   $$;
-  create constraint trigger keep_ends after insert on belfry.ends_within
+  create constraint trigger store_deferred_ends after insert on belfry.deferred_ends
     deferrable initially deferred
-    for each row execute function belfry.keep_ends();
+    for each row execute function belfry.store_deferred_ends();
 
-  create function belfry.forget_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.delete_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
     delete from belfry.ends as e where e.schedule_id = old.id;
     return null;
   end
   $$;
-  create trigger forget_ends after delete on belfry.schedules
-    for each row execute function belfry.forget_ends();
+  create trigger delete_ends after delete on belfry.schedules
+    for each row execute function belfry.delete_ends();
 
-  revoke execute on function belfry.keep_ends(), belfry.forget_ends() from public;
+  revoke execute on function belfry.store_deferred_ends(), belfry.delete_ends() from public;
 `

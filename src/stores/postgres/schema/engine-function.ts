@@ -1,45 +1,44 @@
-/** In the names of the engine's functions, so that processes of two releases can each call their own during a deploy. */
+/** Part of the names of the engine's functions, so that processes of two releases can each call their own during a deploy. */
 const VERSION = 2
 
-export function named(name: EngineFunctionName): string {
+export function versionedName(name: EngineFunctionName): string {
   return `${name}_${VERSION}`
 }
 
 export type EngineFunctionName = "due" | "fire" | "add" | "claim" | "extend" | "change" | "prune"
 
 /**
- * The engine's statements are functions of the database. Their plans are kept with the connection, also behind a pooler;
- * and the planner is told what it can't know: that a statement of some milliseconds must not be compiled first (that took a
- * second), and that a table which was empty when a plan was made doesn't stay so.
+ * The engine's statements are functions, so that their plans stay with the connection, also behind a pooler. The settings
+ * prevent two planner mistakes: compiling a short statement (took a second) and planning for a table that was empty.
  *
- * No wait for a lock is longer than `lock_timeout`. It is the server that must give up: it would go on waiting for a client
- * that has gone. A patient function waits for a little less than its caller, so the caller receivedHints what was in the way. Belfry
- * itself holds a row for milliseconds. Whoever holds one for longer is somebody else, in a transaction that may stay open for
- * an hour: a function that isn't patient then gives up soon, and is called again without that row.
+ * `lock_timeout` limits every wait on the server, because a server goes on waiting for a client that has gone. Functions that
+ * wait for locks give up shortly before the caller's deadline, so the caller gets the reason. The others give up after 500 ms and
+ * are called again without the locked row: Belfry itself locks a row for milliseconds, but another transaction may stay open for
+ * an hour.
  *
- * `search_path` is fixed: else whoever may create objects in a schema of the session's path could put a function or an
- * operator there that fits better than the server's own, and it would run with Belfry's rights.
+ * `search_path` is fixed: otherwise a user who may create functions or operators in another schema could run code with Belfry's
+ * rights.
  */
-export function engineFunction(about: EngineFunction): string {
+export function engineFunction(definition: EngineFunction): string {
   const {
     name,
     takes,
     returns,
-    isOfUnknownSize = false,
-    isPatient = true,
+    hasUnknownLimit = false,
+    waitsForLocks = true,
     declares = "",
     before = "",
     body,
-  } = about
+  } = definition
   return `
-  create function belfry.${named(name)}(${takes}) returns table (${returns})
+  create function belfry.${versionedName(name)}(${takes}) returns table (${returns})
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set lock_timeout = '${isPatient ? "4s" : "500ms"}'
+  set lock_timeout = '${waitsForLocks ? "4s" : "500ms"}'
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
-  ${isOfUnknownSize ? "set enable_hashjoin = off\n  set enable_mergejoin = off" : ""}
+  ${hasUnknownLimit ? "set enable_hashjoin = off\n  set enable_mergejoin = off" : ""}
   as $$
   #variable_conflict use_column
   declare
@@ -58,15 +57,15 @@ export interface EngineFunction {
   readonly takes: string
   readonly returns: string
   /**
-   * It takes a limit. For one that isn't known yet the planner assumes a tenth of the table, and joins as if it were: by
-   * reading all of it. A claim of 100 among 50,000 runs took 30 ms, and now takes 10.
+   * The statement has a limit that is a parameter. The planner then assumes a tenth of the table, and chooses joins that read all
+   * of it. A claim of 100 among 50,000 runs took 30 ms, and now takes 10.
    */
-  readonly isOfUnknownSize?: boolean
-  /** False where others may be in its way for long: then it gives up soon. */
-  readonly isPatient?: boolean
+  readonly hasUnknownLimit?: boolean
+  /** False: gives up after 500 ms, because another transaction may lock a row for long. Default true: 4 s. */
+  readonly waitsForLocks?: boolean
   readonly declares?: string
-  /** Statements that go before. */
+  /** Statements that run first. */
   readonly before?: string
-  /** The statement whose rows it returns. */
+  /** The statement whose rows are returned. */
   readonly body: string
 }

@@ -2,15 +2,15 @@ import { CLOCK } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * State and attempt fence it: a worker that lost the run extends nobody's lease. A run that another transaction holds is
- * waited for, for `$5` milliseconds; if that is 0, as it is after a wait in vain, it is passed over.
+ * Fenced by state and attempt: a worker that lost the run can't extend the lease of another worker. Waits up to `$5` ms for runs
+ * that another transaction has locked. 0: skips the locked runs; sent after a wait has failed.
  */
 export const EXTEND = engineFunction({
   name: "extend",
-  isPatient: false,
-  takes: "text[], integer[], bigint[], text[], patience_ms integer",
+  waitsForLocks: false,
+  takes: "text[], integer[], bigint[], text[], lock_wait_ms integer",
   returns: "extended_at timestamptz, run_id text",
-  before: "perform set_config('lock_timeout', greatest(patience_ms, 1)::text, true);",
+  before: "perform set_config('lock_timeout', greatest(lock_wait_ms, 1)::text, true);",
   body: `
   with ${CLOCK},
   free as (

@@ -4,27 +4,28 @@ import { NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../run-l
 import { FIRE_PLAN } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
-/** Which plan a run is of. */
+/** The plan of a run. */
 const PLAN = ["plan", "bigint", () => null] as const
 
 /**
- * Advances schedules and creates their runs, in one statement: a plan happens whole or not at all.
+ * Advances schedules and creates their runs in one statement: a plan is applied as a whole or not at all.
  *
- * standing  The schedules that are still where the plan left them, locked in one order. One that another process has locked
- *           is being moved.
- * known     Runs that exist already; they stay as they are.
- * held      Plans of which a new run needs a live key that another run has.
- * going     What happens, and how many runs that makes. The plan says how many it has; what exists already is taken off. StatisticsBuffer them
- *           here would need a join for which the planner expects one plan: of 250 it took 320 µs each, and now takes 90.
+ * current   The plans whose schedules still have the expected version. A schedule that another process has locked is being
+ *           changed, so its plan is not current.
+ * known     Runs that exist already. They stay unchanged.
+ * held      Plans with a new run whose live key is held by another run.
+ * applied   The plans that are applied, and how many runs each creates: the plan's own count minus its known runs. Counting
+ *           the new runs here would need a join for which the planner expects one plan: for 250 plans, 320 µs
+ *           each instead of 90.
  *
- * What is read about ids and live keys is of the statement's beginning. If one was taken since, its index refuses the run, and
- * the plans are sent again, one by one. That is rare, and to look before each run whether it would be refused takes longer.
+ * Ids and live keys are read as of the statement's beginning. If one was taken since, the unique index refuses the run, and the
+ * plans are sent again, one by one. That is rare, and checking before each insert takes longer.
  */
 export const FIRE = engineFunction({
   name: "fire",
-  isPatient: false,
+  waitsForLocks: false,
   takes: `${listTypes(FIRE_PLAN)}, ${newRunTypes([PLAN])}`,
-  returns: "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean",
+  returns: "plan bigint, is_applied boolean, is_current boolean, created json, is_sooner boolean",
   body: `
   with ${CLOCK},
   plans as (
@@ -34,10 +35,11 @@ export const FIRE = engineFunction({
   new_runs as (
     select * from ${newRunRows(FIRE_PLAN.length + 1, [PLAN])}
   ),
-  standing as (
-    select plans.*, s.next_run_at as stood_at
+  current as (
+    select plans.*, s.next_run_at as old_next_run_at
     from belfry.schedules as s
     join plans on plans.id = s.id and plans.if_version = s.version
+    -- Rows are locked in the order of their ids, so that two calls cannot deadlock.
     order by s.id
     for no key update of s skip locked
   ),
@@ -56,54 +58,54 @@ export const FIRE = engineFunction({
     where n.state = 'pending'
       and n.id not in (select known.id from known)
   ),
-  going as (
-    select standing.*,
-      standing.run_count - (
+  applied as (
+    select current.*,
+      current.run_count - (
         select count(*)
         from known
-        where known.plan = standing.plan
+        where known.plan = current.plan
           and known.state = 'pending'
-      ) as fresh_count
-    from standing
-    where standing.plan not in (select held.plan from held)
+      ) as new_run_count
+    from current
+    where current.plan not in (select held.plan from held)
   ),
-  moved as (
+  advanced as (
     update belfry.schedules as s
     set version = nextval('belfry.versions'),
-      next_run_at = to_timestamp(going.next_run_at / 1000.0),
-      covered_until = to_timestamp(going.covered_until / 1000.0),
-      overrides = going.overrides::jsonb,
-      paused = going.paused::jsonb,
-      fired_count = going.fired_count,
-      last_error = going.last_error,
-      finished_at = to_timestamp(going.finished_at / 1000.0),
-      runs_fired = s.runs_fired + going.fresh_count,
+      next_run_at = to_timestamp(applied.next_run_at / 1000.0),
+      covered_until = to_timestamp(applied.covered_until / 1000.0),
+      overrides = applied.overrides::jsonb,
+      paused = applied.paused::jsonb,
+      fired_count = applied.fired_count,
+      last_error = applied.last_error,
+      finished_at = to_timestamp(applied.finished_at / 1000.0),
+      runs_fired = s.runs_fired + applied.new_run_count,
       last_fired_id = case
-        when going.fresh_count = 0 then s.last_fired_id
-        when going.fresh_count = going.run_count then going.last_run_id
+        when applied.new_run_count = 0 then s.last_fired_id
+        when applied.new_run_count = applied.run_count then applied.last_run_id
         else (
           select n.id
           from new_runs as n
-          where n.plan = going.plan
+          where n.plan = applied.plan
             and n.state = 'pending'
             and n.id not in (select known.id from known)
           order by n.place desc
           limit 1
         )
       end,
-      last_fired_at = case when going.fresh_count > 0 then clock.now else s.last_fired_at end,
+      last_fired_at = case when applied.new_run_count > 0 then clock.now else s.last_fired_at end,
       unsettled = null
-    from going
+    from applied
     cross join clock
-    where s.id = going.id
-      and not going.is_removed
+    where s.id = applied.id
+      and not applied.is_removed
   ),
   removed as (
     delete from belfry.schedules as s
-    using going
-    where s.id = going.id
-      and going.is_removed
-    -- For the trigger that keeps deletions by hand in the journal.
+    using applied
+    where s.id = applied.id
+      and applied.is_removed
+    -- For the trigger journal_deletion, which records only deletions by SQL.
     returning set_config('belfry_engine.deleted', concat(current_setting('belfry_engine.deleted', true), ' ', s.id, ' '), true)
   ),
   created as (
@@ -111,26 +113,26 @@ export const FIRE = engineFunction({
     select ${newRunValues("clock.now")}
     from new_runs as n
     cross join clock
-    where n.plan in (select going.plan from going)
+    where n.plan in (select applied.plan from applied)
       and n.id not in (select known.id from known)
     order by n.place
     returning id
   ),
-  made as (
+  created_by_plan as (
     select n.plan, json_agg(n.id) as ids
     from new_runs as n
     join created using (id)
     group by n.plan
   )
   select plans.plan,
-    going.plan is not null,
-    standing.plan is not null,
-    made.ids,
-    -- Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
-    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity')
+    applied.plan is not null,
+    current.plan is not null,
+    created_by_plan.ids,
+    -- An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes it due sooner needs one.
+    to_timestamp(applied.next_run_at / 1000.0) < coalesce(applied.old_next_run_at, 'infinity')
   from plans
-  left join going on going.plan = plans.plan
-  left join standing on standing.plan = plans.plan
-  left join made on made.plan = plans.plan
+  left join applied on applied.plan = plans.plan
+  left join current on current.plan = plans.plan
+  left join created_by_plan on created_by_plan.plan = plans.plan
   order by plans.plan`,
 })

@@ -1,6 +1,7 @@
 /**
- * The journal. Schedules that are written by hand come into it by a trigger. It can't go by `old.version = new.version` as the trigger
- * before the write does, since that one has taken a new version by then: so the row says which version was written by hand.
+ * The journal. A trigger records schedules that are written by SQL directly. It can't compare `old.version` with
+ * `new.version` as the trigger before the write does, because that trigger has set a new version by then. So `edited_version`
+ * marks the row.
  */
 export const JOURNAL = `
   create table belfry.journal (
@@ -17,7 +18,7 @@ export const JOURNAL = `
   create index journal_at on belfry.journal (at, id);
   create index journal_subject on belfry.journal (subject, subject_id, at, id);
 
-  -- The version that was last written by hand.
+  -- The last version that was written by SQL directly.
   alter table belfry.schedules add column edited_version bigint;
 
   create or replace function belfry.written_by_hand() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -38,15 +39,15 @@ export const JOURNAL = `
       delete from belfry.counts as c
       where c.schedule_id = new.id and not exists (select 1 from belfry.schedules as s where s.id = new.id);
       new.unsettled := case when new.enabled then '[]'::jsonb end;
-      -- Whole milliseconds, as the clock that they are compared with: what is due now would not be, within the same one.
+      -- Whole milliseconds, like the clock. Otherwise a schedule that is due now would not be due in the same millisecond.
       new.next_run_at := date_trunc('milliseconds', new.next_run_at);
       new.covered_until := date_trunc('milliseconds', new.covered_until);
       if new.next_run_at is null then
-        -- Planned from now: the first who looks finds nothing due, and says when it will be.
+        -- Planned from now: the first process that reads the schedule finds no due occurrence, and stores its next run.
         new.covered_until := coalesce(new.covered_until, at);
         new.next_run_at := at;
       elsif new.covered_until is null then
-        -- Its first occurrence is then, whatever the cron says.
+        -- The first occurrence is at this instant, whatever the cron expression says.
         new.covered_until := least(at, new.next_run_at - interval '1 millisecond');
         new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
           'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'isNext', true);
@@ -62,21 +63,21 @@ export const JOURNAL = `
     end if;
     new.revision := old.revision + 1;
     new.unsettled := old.unsettled;
-    -- Another cron replaces the whole timetable, unless the rest of it is written as well.
+    -- A new cron expression replaces the whole timetable, unless the update also writes the triggers.
     if new.cron <> coalesce(old.cron, '') and new.triggers = old.triggers then
       new.triggers := '[]';
     end if;
     edit := belfry.edit_between(old, new, at);
     if edit is not null then
       new.unsettled := belfry.with_edit(old.unsettled, edit);
-      -- Due at once, also if it is disabled or paused: something may be owed until now.
+      -- Due at once, also if it is disabled or paused: occurrences up to now may be owed.
       new.next_run_at := at;
     end if;
     return new;
   end
   $$;
 
-  -- What somebody may write of a schedule.
+  -- The columns of a schedule that users may write.
   create function belfry.definition_of(schedule jsonb) returns jsonb language sql immutable set search_path = pg_catalog, pg_temp as $$
     select jsonb_object_agg(c.key, c.value)
     from jsonb_each(schedule) as c
@@ -85,38 +86,38 @@ export const JOURNAL = `
     )
   $$;
 
-  create function belfry.keep_edit() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  create function belfry.journal_edit() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
-    was jsonb;
-    becomes jsonb := belfry.definition_of(to_jsonb(new));
-    asked jsonb := new.unsettled -> -1 -> 'nextRunAt';
+    old_values jsonb;
+    new_values jsonb := belfry.definition_of(to_jsonb(new));
+    requested_next_run_at jsonb := new.unsettled -> -1 -> 'nextRunAt';
   begin
     perform belfry.assert_own_table(tg_relid);
     if tg_op = 'UPDATE' then
-      was := belfry.definition_of(to_jsonb(old));
-      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into becomes
-      from jsonb_each(becomes) as c
-      where c.value is distinct from was -> c.key;
-      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into was
-      from jsonb_each(was) as c
-      where becomes ? c.key;
-      if asked is not null and new.unsettled is distinct from old.unsettled then
-        becomes := becomes || jsonb_build_object('nextRunAt', asked);
+      old_values := belfry.definition_of(to_jsonb(old));
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into new_values
+      from jsonb_each(new_values) as c
+      where c.value is distinct from old_values -> c.key;
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into old_values
+      from jsonb_each(old_values) as c
+      where new_values ? c.key;
+      if requested_next_run_at is not null and new.unsettled is distinct from old.unsettled then
+        new_values := new_values || jsonb_build_object('nextRunAt', requested_next_run_at);
       end if;
-      if becomes = '{}' then
+      if new_values = '{}' then
         return null;
       end if;
     end if;
     insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
-    values (gen_random_uuid(), case tg_op when 'INSERT' then 'created' else 'updated' end, 'schedule', new.id, session_user, was, becomes);
+    values (gen_random_uuid(), case tg_op when 'INSERT' then 'created' else 'updated' end, 'schedule', new.id, session_user, old_values, new_values);
     return null;
   end
   $$;
-  create trigger keep_edit after insert or update on belfry.schedules
-    for each row when (new.edited_version = new.version) execute function belfry.keep_edit();
+  create trigger journal_edit after insert or update on belfry.schedules
+    for each row when (new.edited_version = new.version) execute function belfry.journal_edit();
 
-  -- Belfry's own deletions say so; see fire.
-  create function belfry.keep_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  -- Belfry's own deletions are listed in belfry_engine.deleted; see fire.
+  create function belfry.journal_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
     if position(' ' || old.id || ' ' in coalesce(current_setting('belfry_engine.deleted', true), '')) = 0 then
@@ -126,14 +127,14 @@ export const JOURNAL = `
     return null;
   end
   $$;
-  create trigger keep_deletion after delete on belfry.schedules
-    for each row execute function belfry.keep_deletion();
+  create trigger journal_deletion after delete on belfry.schedules
+    for each row execute function belfry.journal_deletion();
 
-  -- It takes a version itself, so no trigger keeps it.
+  -- It sets a new version itself, so the triggers don't fire. It writes its entry itself.
   create or replace function belfry.reschedule(id text, at timestamptz) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
     schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
-    asked_at timestamptz := belfry.this_instant();
+    requested_at timestamptz := belfry.this_instant();
     next_run timestamptz := date_trunc('milliseconds', reschedule.at);
   begin
     if next_run is null then
@@ -141,7 +142,7 @@ export const JOURNAL = `
         using errcode = 'null_value_not_allowed';
     end if;
     perform belfry.check_next_run(schedule.id, next_run);
-    if next_run < asked_at then
+    if next_run < requested_at then
       raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
     end if;
     if jsonb_typeof(schedule.options -> 'maxRuns') = 'number'
@@ -153,14 +154,14 @@ export const JOURNAL = `
       raise exception 'Schedule "%" can''t be rescheduled to %: everything up to % is settled.', schedule.id, next_run,
         schedule.covered_until;
     end if;
-    -- Written as an edit: an update to the instant that is stored already would be none to the trigger.
+    -- Stored as an edit: the trigger sees no change in an update to the instant that is already stored.
     update belfry.schedules as s
-    set unsettled = belfry.with_edit(s.unsettled, jsonb_build_object('at', belfry.to_ms(asked_at), 'by', session_user,
+    set unsettled = belfry.with_edit(s.unsettled, jsonb_build_object('at', belfry.to_ms(requested_at), 'by', session_user,
         'was', '{}'::jsonb, 'nextRunAt', belfry.to_ms(next_run))),
-      next_run_at = asked_at,
+      next_run_at = requested_at,
       version = nextval('belfry.versions'),
       revision = s.revision + 1,
-      updated_at = asked_at
+      updated_at = requested_at
     where s.id = schedule.id;
     insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
     values (gen_random_uuid(), 'rescheduled', 'schedule', schedule.id, session_user,
@@ -171,5 +172,5 @@ export const JOURNAL = `
   end
   $$;
 
-  revoke execute on function belfry.keep_edit(), belfry.keep_deletion() from public;
+  revoke execute on function belfry.journal_edit(), belfry.journal_deletion() from public;
 `

@@ -2,18 +2,18 @@ import { CLOCK, NOW } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * Looks at the next few finished runs by runs_completed, from a place on, and deletes those that needn't stay, each with its
- * log. The newest of its schedule are counted by runs_schedule_completed, as far as is needed to know. Those that their schedule
- * hasn't settled stay, too.
+ * Reads the next batch of finished runs by runs_completed, after a place, and deletes the prunable runs with their logs. Newer
+ * runs of the same schedule are counted by runs_schedule_completed, up to `keep_per_schedule`. Runs of occurrences after their
+ * schedule's `covered_until` stay, too.
  *
- * A finished run without completed_at was ended by hand, such as by an update of its state. No index lists or prunes it. So it
- * gets its end here, when it is noticed, by runs_without_end: that index is empty unless there are such runs.
+ * A finished run without `completed_at` was ended by SQL directly, such as by an update of its state. No index lists or
+ * prunes it, so it gets a `completed_at` here. By runs_without_end, which is empty unless there are such runs.
  */
 export const PRUNE = engineFunction({
   name: "prune",
-  isOfUnknownSize: true,
+  hasUnknownLimit: true,
   takes:
-    "older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, bite integer",
+    "older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, batch_size integer",
   returns: "deleted bigint, run_id text, completed_at timestamptz",
   before: `
     update belfry.runs
@@ -43,7 +43,7 @@ export const PRUNE = engineFunction({
             and newer.completed_at >= r.completed_at
             and (newer.completed_at, newer.id) > (r.completed_at, r.id)
           limit $3
-        ) as those
+        ) as newer_runs
       ) < $3
       or exists (
         select 1
@@ -58,30 +58,30 @@ export const PRUNE = engineFunction({
     order by r.completed_at, r.id
     limit $6
   ),
-  doomed as (
+  prunable as (
     select r.id
     from page
     join belfry.runs as r on r.id = page.id
     where not page.is_kept
     order by page.completed_at, page.id
     limit $2
-    -- Whoever holds one has something to do with it; there is a next time.
+    -- A run that another transaction has locked is in use. A later call prunes it.
     for update of r skip locked
   ),
-  gone as (
+  deleted as (
     delete from belfry.runs as r
-    using doomed
-    where r.id = doomed.id
+    using prunable
+    where r.id = prunable.id
       and r.completed_at is not null
     returning r.id
   ),
-  lines as (
+  deleted_lines as (
     delete from belfry.logs as l
-    using gone
-    where l.run_id = gone.id
+    using deleted
+    where l.run_id = deleted.id
   )
-  select (select count(*) from gone), page.id, page.completed_at
-  from (select 1) as always
+  select (select count(*) from deleted), page.id, page.completed_at
+  from (select 1) as one_row
   left join page on true
   order by page.completed_at, page.id`,
 })

@@ -12,17 +12,17 @@ import { PRUNE } from "./prune.ts"
 import { STATISTICS } from "./statistics.ts"
 
 const CHANGES = `
-  -- The run that a run is a part of.
+  -- The run that this run is a part of.
   alter table belfry.runs add column parent_id text collate "C";
   create index runs_parent on belfry.runs (parent_id, created_at) where parent_id is not null;
   -- Lists by task, newest first.
   create index runs_task on belfry.runs (task, created_at) where completed_at is not null;
-  -- Runs that neither a timetable nor an ordinary enqueue made. They are few, so a list of them must not look at all the others.
+  -- Runs that neither a timetable nor an ordinary enqueue created. They are few, so a list of them must not read all other runs.
   create index runs_triggered_by on belfry.runs (triggered_by, created_at)
     where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
 `
 
-/** The newest migration as its sources make it. `scripts/freeze-migration.ts` writes it to `../migrations/`. */
+/** The newest migration, composed from its sources. `scripts/freeze-migration.ts` writes it to `../migrations/`. */
 export const NEWEST_MIGRATION = [
   CHANGES,
   ENDS,

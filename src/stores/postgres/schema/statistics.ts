@@ -3,7 +3,7 @@ export const STATISTICS = `
   alter table belfry.workers add column version text not null default '';
   alter table belfry.workers add column labels jsonb not null default '{}';
   alter table belfry.workers add column expected_by timestamptz;
-  -- The newest batch of statistics that was added.
+  -- The number of the newest batch of statistics that was added.
   alter table belfry.workers add column batch bigint not null default 0;
 
   create table belfry.statistics (
@@ -16,13 +16,13 @@ export const STATISTICS = `
   );
   create index statistics_expires on belfry.statistics (expires_at);
 
-  -- Two sets of named numbers as one. What is no number counts nothing.
+  -- The sums of two sets of counters. A value that is not a number counts as 0.
   create function belfry.added_counters(a jsonb, b jsonb) returns jsonb language sql immutable set search_path = pg_catalog, pg_temp as $$
-    select coalesce(jsonb_object_agg(named.key, named.sum), '{}')
+    select coalesce(jsonb_object_agg(counter.key, counter.sum), '{}')
     from (
       select c.key, sum(case when jsonb_typeof(c.value) = 'number' then c.value::numeric else 0 end) as sum
       from (select * from jsonb_each(a) union all select * from jsonb_each(b)) as c
       group by c.key
-    ) as named
+    ) as counter
   $$;
 `

@@ -7,21 +7,21 @@ import type { Runner } from "../database.ts"
 import { isUniqueViolation } from "../faults.ts"
 import { jsonOf, type Row } from "../rows.ts"
 import { keyOf, runOf } from "../run-rows.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 
-export const CLAIM = `select * from belfry.${named("claim")}($1, $2, $3, $4)`
+export const CLAIM = `select * from belfry.${versionedName("claim")}($1, $2, $3, $4)`
 
-const LOOK = 0
+const SUMMARY = 0
 const NUMBER = 1
 const RUN = 2
 const TASK = 3
 
-type Look = readonly [now: number, dueCount: number, nextAt: number | null]
+type Summary = readonly [now: number, dueCount: number, nextAt: number | null]
 
-/** As often as claims of the same key may meet. */
+/** A claim is sent at most this often if other claims take its slots first. */
 const TRIES = 20
 
-/** `unreadable` are the ends of those that can't be given. */
+/** `unreadable`: changes that end the claimed runs whose rows can't be read. */
 export async function claimRuns(
   runner: Runner,
   request: ClaimRequest,
@@ -29,7 +29,7 @@ export async function claimRuns(
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const runs: Run[] = []
   const unreadable: RunChange[] = []
-  // A round that filled a key may have passed over others behind it: each gives at least one run, or is the last.
+  // A round that filled a key may have skipped runs behind it. Every round claims at least one run or is the last.
   for (let tries = 0; ; ) {
     const limit = request.limit - runs.length
     const values = [request.workerId, [...leases.keys()], [...leases.values()], limit]
@@ -40,11 +40,11 @@ export async function claimRuns(
       if (!isUniqueViolation((error as Error).cause) || ++tries >= TRIES) throw error
       continue
     }
-    const [first, ...given] = rows as [Row, ...Row[]]
-    const [at, dueCount, nextAt] = jsonOf<Look>(first[LOOK]!)
+    const [first, ...claimed] = rows as [Row, ...Row[]]
+    const [at, dueCount, nextAt] = jsonOf<Summary>(first[SUMMARY]!)
     const now = Math.round(at)
-    given.sort((a, b) => Number(a[NUMBER]) - Number(b[NUMBER]))
-    for (const row of given) {
+    claimed.sort((a, b) => Number(a[NUMBER]) - Number(b[NUMBER]))
+    for (const row of claimed) {
       const step = stepAt(now, request.workerId, leases.get(row[TASK]!)!)
       try {
         runs.push(runOf(row, RUN, step))
@@ -52,7 +52,7 @@ export async function claimRuns(
         unreadable.push(endUnreadable(keyOf(row, RUN), unreadableBecause(error)))
       }
     }
-    const isAll = given.length === dueCount || given.length === 0 || runs.length >= request.limit
+    const isAll = claimed.length === dueCount || claimed.length === 0 || runs.length >= request.limit
     if (isAll) return { now, runs, unreadable, nextClaimableAt: nextAt === null ? null : Math.round(nextAt) }
   }
 }

@@ -7,7 +7,7 @@ import type { Runner } from "../database.ts"
 import { instantOf, ms, NOW } from "../rows.ts"
 import { entryLists, insertEntries } from "./journal.ts"
 
-/** A write of one document, and its entry if it took place. Its parameters: kind, id, value and version; then the entry's. */
+/** Writes one document, and its journal entry if the document was written. Parameters: kind, id, value, version, the entry. */
 const withEntry = (write: string) => `
   with written as (${write}
     returning version
@@ -44,15 +44,15 @@ export async function putDocument(
   ifVersion: number | null,
   entry: NewJournalEntry | undefined,
 ): Promise<Swap> {
-  // To delete what isn't there is done as soon as it is asked for, unless it is there.
-  if (value === null && ifVersion === null) return deleteNothing(runner, { kind, id }, entry)
+  // Deleting a document that doesn't exist succeeds, and its entry is stored. If the document exists, the call is stale.
+  if (value === null && ifVersion === null) return deleteMissing(runner, { kind, id }, entry)
   const statement = value === null ? DELETE_DOCUMENT : ifVersion === null ? INSERT_DOCUMENT : UPDATE_DOCUMENT
   const given = [kind, id, value === null ? null : jsonText(value), ifVersion]
   const rows = await runner.rows(statement, [...given, ...entryLists(entry === undefined ? [] : [entry])])
   return rows.length === 0 ? { outcome: "stale" } : { outcome: "done", version: Number(rows[0]![0]) }
 }
 
-const DELETE_NOTHING = `
+const DELETE_MISSING = `
   with written as (
     select pg_catalog.nextval('belfry.versions') as version
     where not exists (select 1 from belfry.documents where kind = $1 and id = $2)
@@ -61,13 +61,13 @@ const DELETE_NOTHING = `
   )
   select version from written`
 
-async function deleteNothing(
+async function deleteMissing(
   runner: Runner,
   { kind, id }: Pick<NewDocument, "kind" | "id">,
   entry: NewJournalEntry | undefined,
 ): Promise<Swap> {
   const given = [kind, id, ...entryLists(entry === undefined ? [] : [entry])]
-  const rows = await runner.rows(DELETE_NOTHING, given)
+  const rows = await runner.rows(DELETE_MISSING, given)
   return rows.length === 0 ? { outcome: "stale" } : { outcome: "done", version: Number(rows[0]![0]) }
 }
 

@@ -6,23 +6,23 @@ import { DIVIDED_MAX } from "../../kit/shares.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 
-export const SELECT_DUE = `select * from belfry.${named("due")}($1, $2, $3, $4)`
+export const SELECT_DUE = `select * from belfry.${versionedName("due")}($1, $2, $3, $4)`
 
-/** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
+/** By runs_schedule_completed, newest first. Sent only if a schedule depends on others. */
 const SELECT_SUCCESSES = `
-  select on_id.id,
+  select dependency.id,
     (
       select ${ms("r.completed_at")}
       from belfry.runs as r
-      where r.schedule_id = on_id.id
+      where r.schedule_id = dependency.id
         and r.completed_at is not null
         and r.state = 'succeeded'
       order by r.completed_at desc
       limit 1
     )
-  from pg_catalog.unnest($1::text[]) as on_id(id)`
+  from pg_catalog.unnest($1::text[]) as dependency(id)`
 
 const NOW = 0
 const NEXT = 1
@@ -35,8 +35,8 @@ export async function dueSchedules(
   { limit, aheadMs = 0 }: DueRequest,
   reader: number,
 ): Promise<DueSchedules> {
-  const among = Math.max(limit, DIVIDED_MAX)
-  const rows = await runner.rows(SELECT_DUE, [limit, among, reader, aheadMs])
+  const divided = Math.max(limit, DIVIDED_MAX)
+  const rows = await runner.rows(SELECT_DUE, [limit, divided, reader, aheadMs])
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
     .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))
@@ -45,8 +45,11 @@ export async function dueSchedules(
     found.map(({ schedule }) => schedule),
   )
   const due = found.map(({ schedule, unfinished }) => {
-    const on = schedule.dependsOn.map(({ scheduleId }) => [scheduleId, successes.get(scheduleId) ?? null])
-    return { schedule, facts: { unfinished, lastSuccessAt: Object.fromEntries(on) } }
+    const lastSuccesses = schedule.dependsOn.map(({ scheduleId }) => [
+      scheduleId,
+      successes.get(scheduleId) ?? null,
+    ])
+    return { schedule, facts: { unfinished, lastSuccessAt: Object.fromEntries(lastSuccesses) } }
   })
   return {
     now: instantOf(rows[0]![NOW]!),

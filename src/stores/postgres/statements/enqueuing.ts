@@ -3,16 +3,16 @@ import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 
 const PARAMETERS = Array.from({ length: NEW_RUN_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 
 const ADD = `
-  select f.is_whole, f.run_id
-  from belfry.${named("add")}(${PARAMETERS}) as f`
+  select f.are_all_new, f.run_id
+  from belfry.${versionedName("add")}(${PARAMETERS}) as f`
 
-/** What is there instead, each by its own index. */
-const SELECT_INSTEAD = `
+/** For each run: whether its id exists, and the run that holds its live key. Each is found by its own index. */
+const SELECT_EXISTING = `
   select n.id,
     exists (select 1 from belfry.runs as r where r.id = n.id),
     (
@@ -23,7 +23,7 @@ const SELECT_INSTEAD = `
     )
   from unnest($1::text[], $2::text[]) as n(id, live_key)`
 
-/** The key's holder may end between the two looks; then the run is stored after all. */
+/** A run is sent at most this often: the holder of its live key may end between the insert and the read. */
 const TRIES = 10
 
 export async function enqueueRuns(
@@ -36,7 +36,8 @@ export async function enqueueRuns(
     if (tries === TRIES) {
       throw new BelfryError(
         "BELFRY_STORE_UNAVAILABLE",
-        "A live key changed hands too often to enqueue a run.",
+        `Run "${rest[0]!.id}" could not be enqueued: the run that holds its live key changed ${TRIES} times meanwhile.` +
+          " Try again.",
       )
     }
     const rows = await runner.rows(ADD, newRunLists(rest))
@@ -46,28 +47,28 @@ export async function enqueueRuns(
     }
     const created = new Set(rows.map(([, id]) => id!))
     for (const run of rest) {
-      // Sent twice in one call: the first is the one.
+      // If one call sends a run twice, only the first is created.
       if (created.delete(run.id)) answers.set(run, { outcome: "created", runId: run.id })
     }
     rest = rest.filter((run) => !answers.has(run))
-    if (rest.length > 0) rest = await answerInstead(runner, rest, answers)
+    if (rest.length > 0) rest = await answerExisting(runner, rest, answers)
   }
   return runs.map((run) => answers.get(run)!)
 }
 
-/** Returns those for which nothing is there any more. */
-async function answerInstead(
+/** Answers the runs that exist or whose live key is held. Returns the others: the holders of their keys have ended since. */
+async function answerExisting(
   runner: Runner,
   runs: readonly NewRun[],
   answers: Map<NewRun, EnqueueAnswer>,
 ): Promise<readonly NewRun[]> {
   const keys = runs.map((run) => (run.state === "pending" ? run.liveKey : null))
-  const rows = await runner.rows(SELECT_INSTEAD, [runs.map((run) => run.id), keys])
-  const instead = new Map(
+  const rows = await runner.rows(SELECT_EXISTING, [runs.map((run) => run.id), keys])
+  const existing = new Map(
     rows.map(([id, exists, holder]) => [id, { exists: exists === "t", holder: holder! }]),
   )
   return runs.filter((run) => {
-    const { exists, holder } = instead.get(run.id)!
+    const { exists, holder } = existing.get(run.id)!
     if (exists) answers.set(run, { outcome: "exists", runId: run.id })
     else if (holder !== null) answers.set(run, { outcome: "held", runId: holder })
     return !exists && holder === null

@@ -17,7 +17,7 @@ export async function findSchedules(
   return (await runner.rows(text, values)).map((row) => scheduleOf(row))
 }
 
-/** As `scheduleStateOf` has it. The clock is read once. */
+/** `scheduleStateOf` in SQL. The clock is read once. */
 const STATE = `
     case
       when s.last_error is not null then 'broken'
@@ -30,19 +30,19 @@ const STATE = `
       else 'ok'
     end`
 
-/** Where a schedule is in an order, the last of all if it has no such instant. */
-const PLACES = {
+/** The instant by which schedules are sorted. A schedule without one comes last. */
+const SORT_INSTANTS = {
   nextRunAt: "coalesce(s.next_run_at, 'infinity')",
   lastRunAt: `coalesce(${tallyColumn("s", "last_run_at")}, '-infinity')`,
 } as const
 
-const DIRECTIONS = {
+const ORDERS = {
   id: "s.id",
-  nextRunAt: `${PLACES.nextRunAt}, s.id`,
-  lastRunAt: `${PLACES.lastRunAt} desc, s.id`,
+  nextRunAt: `${SORT_INSTANTS.nextRunAt}, s.id`,
+  lastRunAt: `${SORT_INSTANTS.lastRunAt} desc, s.id`,
 }
 
-/** By primary key, or by the index on task, owner or tags where one is named. */
+/** By primary key, or by the index on task, owner or tags if the filter has one. */
 export function schedulesQuery(
   filter: ScheduleFilter,
   page: SchedulePage,
@@ -51,20 +51,20 @@ export function schedulesQuery(
   const conditions: string[] = []
   const parameter = (value: unknown) => `$${values.push(value)}`
   addFilter(filter, conditions, parameter)
-  addPlace(page, conditions, parameter)
-  // Which they are is found first, and how their runs went is looked up for those alone, unless it says which they are.
-  const isByTally = filter.states !== undefined || page.orderBy === "lastRunAt"
+  addPageStart(page, conditions, parameter)
+  // The page is selected first, and counts are read only for its schedules, unless the filter or the order needs the counts.
+  const needsCounts = filter.states !== undefined || page.orderBy === "lastRunAt"
   return {
     text: `
   select ${scheduleColumns("s")}
   from (
     select s.*
-    from belfry.schedules as s${isByTally ? countsOfAll("s") : ""}
+    from belfry.schedules as s${needsCounts ? countsOfAll("s") : ""}
     ${conditions.length === 0 ? "" : `where ${conditions.join("\n      and ")}`}
-    order by ${DIRECTIONS[page.orderBy]}
+    order by ${ORDERS[page.orderBy]}
     limit ${parameter(page.limit)}
   ) as s${countsOf("s")}
-  order by ${DIRECTIONS[page.orderBy]}`,
+  order by ${ORDERS[page.orderBy]}`,
     values,
   }
 }
@@ -105,24 +105,24 @@ function addFilter(filter: ScheduleFilter, conditions: string[], parameter: Para
   if (tag !== undefined) conditions.push(`${parameter(tag)}::text = any (s.tags)`)
   if (text !== undefined) {
     const wanted = parameter(lowerCase(text))
-    const found = ["id", "task", "description"].map(
+    const matches = ["id", "task", "description"].map(
       (column) => `pg_catalog.strpos(pg_catalog.lower(s.${column} collate "C"), ${wanted}) > 0`,
     )
-    conditions.push(`(${found.join(" or ")})`)
+    conditions.push(`(${matches.join(" or ")})`)
   }
   if (states !== undefined) conditions.push(`${STATE} = any (${parameter(states)}::text[])`)
 }
 
-function addPlace({ orderBy, after }: SchedulePage, conditions: string[], parameter: Parameter): void {
+function addPageStart({ orderBy, after }: SchedulePage, conditions: string[], parameter: Parameter): void {
   if (orderBy === "id") {
     if (after !== null) conditions.push(`s.id > ${parameter(after.id)}`)
     return
   }
   if (after === null) return
-  const place = PLACES[orderBy]
+  const instant = SORT_INSTANTS[orderBy]
   const id = parameter(after.id)
   const none = orderBy === "nextRunAt" ? "'infinity'::timestamptz" : "'-infinity'::timestamptz"
   const at = after.at === null ? none : instantFrom(parameter(after.at))
-  const later = orderBy === "nextRunAt" ? ">" : "<"
-  conditions.push(`(${place} ${later} ${at} or (${place} = ${at} and s.id > ${id}))`)
+  const comparison = orderBy === "nextRunAt" ? ">" : "<"
+  conditions.push(`(${instant} ${comparison} ${at} or (${instant} = ${at} and s.id > ${id}))`)
 }

@@ -4,16 +4,16 @@ import type { RunFilter, RunPage } from "../../../store/store.ts"
 /** A part of all runs that can be read in order by an index of its own. */
 export interface Side {
   readonly where: string
-  /** By an index, so that the first of them are read and no more. Otherwise all are read, and sorted with the other sides'. */
+  /** Read in order by an index, up to the page's limit. Otherwise all are read, and sorted together with the other sides. */
   readonly isSorted: boolean
 }
 
 const sorted = (where: string): Side => ({ where, isSorted: true })
 
 /**
- * An index by creation that had every run would be written at each of its steps. So what waits and what has ended have one
- * each, and what is running has none: that is never much, and all of it is read by runs_due. A run that is asked for by its id
- * needs none of them, and is found even if it ended at no time.
+ * An index of all runs by creation would be written at every change of a run. So pending runs and finished runs have one each.
+ * Running runs have none: they are few, and all of them are read by runs_due. A filter by id needs no such index, and also finds
+ * finished runs without `completed_at`.
  */
 export function sidesOf(
   filter: RunFilter,
@@ -24,25 +24,25 @@ export function sidesOf(
   const hasOwnIndex = ids !== undefined || idPrefix !== undefined || parentId !== undefined
   if (orderBy !== "createdAt" || hasOwnIndex) return [sorted("true")]
   if (workerId !== undefined) return [sorted(IS_RUNNING)]
-  const isAsked = (side: (state: RunState) => boolean) => states?.some(side) !== false
+  const isWanted = (side: (state: RunState) => boolean) => states?.some(side) !== false
   return [
-    ...(isAsked((state) => state === "pending")
+    ...(isWanted((state) => state === "pending")
       ? pendingSides(task === undefined ? null : taskParameter)
       : []),
-    ...(isAsked((state) => state === "running") ? [sorted(IS_RUNNING)] : []),
-    ...(isAsked(isFinished) ? finishedSides(triggeredBy) : []),
+    ...(isWanted((state) => state === "running") ? [sorted(IS_RUNNING)] : []),
+    ...(isWanted(isFinished) ? finishedSides(triggeredBy) : []),
   ]
 }
 
-/** In the words of runs_due. */
+/** Repeats the condition of the partial index runs_due, so that the planner uses it. */
 const IS_RUNNING = "r.state = 'running' and r.claimable_at is not null"
 
 const IS_PENDING = "r.state = 'pending'"
 const PENDING_FEW = 5_000
 
 /**
- * Runs that wait have an index by creation, and one by task. Of a task with few of them all are read, else a rare task's would be
- * looked for among everybody's. One with many turns up often enough among all.
+ * Pending runs have an index by creation and one by task. If a task has few pending runs, all of them are read by task: by
+ * creation, they would be searched for among the runs of all tasks. Runs of a task with many are found quickly by creation.
  */
 function pendingSides(task: string | null): readonly Side[] {
   if (task === null) return [sorted(IS_PENDING)]
@@ -54,7 +54,7 @@ function pendingSides(task: string | null): readonly Side[] {
   return [{ where: `${hasFew} and ${isOfTask}`, isSorted: false }, sorted(`not ${hasFew} and ${IS_PENDING}`)]
 }
 
-/** Those that neither a timetable nor an ordinary enqueue made are few, and have an index by what made them. */
+/** Runs that neither a timetable nor an ordinary enqueue created are few, and have an index by `triggered_by`. */
 function finishedSides(triggeredBy: readonly TriggeredBy[] | undefined): readonly Side[] {
   const ended = "r.completed_at is not null"
   const isRare = triggeredBy?.every((each) => RARE.includes(each)) === true

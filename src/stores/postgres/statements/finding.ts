@@ -22,7 +22,7 @@ const ORDER_COLUMNS = {
   completedAt: "completed_at",
 } as const
 
-export interface Asked {
+export interface Query {
   readonly text: string
   readonly values: readonly unknown[]
 }
@@ -46,11 +46,11 @@ export async function readRuns(runner: Runner, ids: readonly string[]): Promise<
   return (await runner.rows(SELECT_RUNS, [ids])).map(readableRunOf)
 }
 
-/** The parameter that is the task, where one is asked for: it is the first. */
+/** The parameter of the task, if the filter has one: `conditionsOf` adds it first. */
 const TASK = "$1"
 
-/** A statement for each combination that is asked for. */
-export function runsQuery(filter: RunFilter, page: RunPage): Asked {
+/** Each combination of filter and order has its own statement. */
+export function runsQuery(filter: RunFilter, page: RunPage): Query {
   const { conditions, values } = conditionsOf(filter, page.orderBy)
   addBounds(page, conditions, values)
   values.push(page.limit)
@@ -98,8 +98,8 @@ export async function countRuns(runner: Runner, filter: RunFilter, limit: number
   )
 }
 
-/** Those of one schedule or run are counted together; otherwise each state by its own part of an index, up to the limit. */
-export function countQuery(filter: RunFilter, limit: number): Asked {
+/** With a narrow filter, all states are counted together. Otherwise each state is counted by its own index, up to the limit. */
+export function countQuery(filter: RunFilter, limit: number): Query {
   const { states, ...rest } = filter
   if (NARROW.some((part) => filter[part] !== undefined)) {
     const { conditions, values } = conditionsOf(filter)
@@ -121,7 +121,7 @@ export function countQuery(filter: RunFilter, limit: number): Asked {
       from belfry.runs as r
       where ${[IN_STATE[state], ...conditions].join("\n        and ")}
       limit $${values.length}
-    ) as those
+    ) as counted
   )`,
   )
   return { text: counts.join(" union all "), values }
@@ -129,7 +129,7 @@ export function countQuery(filter: RunFilter, limit: number): Asked {
 
 const NARROW = [...(["ids", "idPrefix", "scheduleId", "parentId", "concurrencyKey", "workerId"] as const)]
 
-/** In the words of the index that has them. */
+/** Repeats the conditions of the partial indexes, so that the planner uses them. */
 const IN_STATE: Readonly<Record<RunState, string>> = {
   pending: "r.state = 'pending'",
   running: "r.state = 'running' and r.claimable_at is not null",
@@ -163,16 +163,16 @@ function conditionsOf(
   add((p) => `r.id >= ${p}`, idPrefix)
   add((p) => `r.id < ${p}`, idPrefix === undefined ? undefined : endOfPrefix(idPrefix))
   add((p) => `r.parent_id = ${p}`, parentId)
-  // It stays in the row of a run that has ended, for the story.
+  // A finished run keeps its worker_id, for its history.
   add((p) => `r.state = 'running' and r.worker_id = ${p}`, workerId)
-  add((p) => `r.schedule_id = ${orderBy === "createdAt" ? p : unseen(p)}`, scheduleId)
-  add((p) => `r.concurrency_key = ${isUnfinished(states) ? unseen(p) : p}`, concurrencyKey)
+  add((p) => `r.schedule_id = ${orderBy === "createdAt" ? p : hiddenFromPlanner(p)}`, scheduleId)
+  add((p) => `r.concurrency_key = ${isUnfinished(states) ? hiddenFromPlanner(p) : p}`, concurrencyKey)
   if (triggeredBy !== undefined) conditions.push(isTriggeredBy(triggeredBy))
   if (states !== undefined) conditions.push(isIn(states))
   return { conditions, values }
 }
 
-/** In the words of the partial index, where it is about those that are rare. */
+/** Written as in the condition of runs_triggered_by, so that the planner uses this partial index for the rare values. */
 function isTriggeredBy(triggeredBy: readonly TriggeredBy[]): string {
   const known = TRIGGERED_BY.filter((each) => triggeredBy.includes(each))
   return known.length === 0 ? "false" : `r.triggered_by in (${known.map((each) => `'${each}'`).join(", ")})`
@@ -181,16 +181,16 @@ function isTriggeredBy(triggeredBy: readonly TriggeredBy[]): string {
 const TRIGGERED_BY: readonly TriggeredBy[] = ["catchup", "manual", "backfill", "schedule", "api"]
 
 /**
- * A value that the planner doesn't see. Of a schedule with many runs it would think that one of them turns up soon, and look
- * for it among everybody's: 50,000 rows were read for an unfinished run that wasn't there.
+ * Hides the value from the planner. For a schedule with many runs, the planner would expect to find one soon in an index of all
+ * runs: 50,000 rows were read for an unfinished run that didn't exist.
  */
-const unseen = (parameter: string) => `(select ${parameter}::text)`
+const hiddenFromPlanner = (parameter: string) => `(select ${parameter}::text)`
 
 function isUnfinished(states: readonly RunState[] | undefined): boolean {
   return states?.every((state) => !isFinished(state)) === true
 }
 
-/** In the words of the partial indexes, so that a few failed runs among a million are found by theirs. */
+/** Written as in the conditions of the partial indexes, so that a few failed runs among a million are found by their index. */
 function isIn(states: readonly RunState[]): string {
   const known = STATES.filter((state) => states.includes(state))
   return known.length === 0 ? "false" : `r.state in (${known.map((state) => `'${state}'`).join(", ")})`

@@ -6,27 +6,27 @@ import { listsOf } from "../lists.ts"
 import type { Row } from "../rows.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 import { entryLists, insertEntries } from "./journal.ts"
 
-/** The plans, their runs, and which plan each run is of. */
+/** The plans, their runs, and the plan of each run. */
 export const FIRE_PARAMETERS = FIRE_PLAN.length + NEW_RUN_PARAMETERS + 1
 const PARAMETERS = Array.from({ length: FIRE_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 
 export const FIRE = `
-  select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner
-  from belfry.${named("fire")}(${PARAMETERS}) as f`
+  select f.plan, f.is_applied, f.is_current, f.created, f.is_sooner
+  from belfry.${versionedName("fire")}(${PARAMETERS}) as f`
 
-/** The same, with the entries of plans that happen: which plan each is of, and the entry. */
+/** Like `FIRE`, and stores the journal entries of applied plans. More parameters: the plan of each entry, and the entries. */
 const FIRE_WITH_ENTRIES = `
   with fired as materialized (${FIRE}
   ),
   entries as (${insertEntries(
     FIRE_PARAMETERS + 2,
-    `join fired on fired.is_going and fired.plan = ($${FIRE_PARAMETERS + 1}::bigint[])[e.place]`,
+    `join fired on fired.is_applied and fired.plan = ($${FIRE_PARAMETERS + 1}::bigint[])[e.place]`,
   )}
   )
-  select fired.plan, fired.is_going, fired.is_standing, fired.created, fired.is_sooner
+  select fired.plan, fired.is_applied, fired.is_current, fired.created, fired.is_sooner
   from fired
   order by fired.plan`
 
@@ -39,46 +39,49 @@ export interface Fired {
 
 export async function firePlans(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
   if (plans.length === 0) return { answers: [], hints: [] }
-  // A schedule twice in one call: the second plan was decided on what the first has changed.
+  // If a schedule occurs twice in one call, its second plan is stale: the first has changed the schedule.
   const seen = new Set<string>()
   const isSecond = plans.map(({ scheduleId }) => seen.has(scheduleId) || !seen.add(scheduleId))
   const firsts = plans.filter((_, index) => !isSecond[index])
   const { answers, hints } = await fireDistinct(runner, firsts)
-  const given = [...answers]
-  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : given.shift()!)), hints }
+  const remaining = [...answers]
+  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : remaining.shift()!)), hints }
 }
 
 async function fireDistinct(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
-  const doomed = plans.map(hasTwins)
-  const possible = plans.filter((_, index) => !doomed[index])
+  const isImpossible = plans.map(repeatsLiveKey)
+  const possible = plans.filter((_, index) => !isImpossible[index])
   const { answers, hints } = await fireTogether(runner, possible)
-  const given = [...answers]
-  return { answers: doomed.map((is) => (is ? { outcome: "held" } : given.shift()!)), hints }
+  const remaining = [...answers]
+  return { answers: isImpossible.map((is) => (is ? { outcome: "held" } : remaining.shift()!)), hints }
 }
 
-/** Two new runs of one plan with the same live key: it can't happen whole. */
-function hasTwins({ runs }: FirePlan): boolean {
+/** Whether two new runs of the plan have the same live key. Such a plan can't be applied as a whole. */
+function repeatsLiveKey({ runs }: FirePlan): boolean {
   const keys = runs
     .filter(({ state, liveKey }) => state === "pending" && liveKey !== null)
     .map((run) => run.liveKey)
   return new Set(keys).size < keys.length
 }
 
-async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
+/** Two plans may collide on a live key this often before the call gives up. */
+const TRIES = 20
+
+async function fireTogether(runner: Runner, plans: readonly FirePlan[], tries = 1): Promise<Fired> {
   if (plans.length === 0) return { answers: [], hints: [] }
   try {
     return firedOf(await sendPlans(runner, plans), plans)
   } catch (error) {
     const { cause } = error as Error
     const isHeld = isLockTimeout(cause)
-    if (!isUniqueViolation(cause) && !isHeld) throw error
-    // A fire of nothing waits for no row. If that fails too, somebody has locked a whole table, and no plan can happen.
+    if ((!isUniqueViolation(cause) && !isHeld) || tries >= TRIES) throw error
+    // A call without plans locks no row. If it fails too, another session has locked the whole table.
     if (isHeld) await runner.rows(FIRE, NO_PLANS)
-    // A transaction that is still open has its live key: once that is committed or rolled back, it will be known whose it is.
+    // An open transaction has a run with the plan's live key. Whether that run exists is known when the transaction ends.
     if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], hints: [] }
   }
-  // One by one, each sees what the one before has done; alone, it looks again until nobody comes between.
-  if (plans.length === 1) return fireTogether(runner, plans)
+  // Sent one by one, each plan sees the changes of the plan before. A single plan is sent again.
+  if (plans.length === 1) return fireTogether(runner, plans, tries + 1)
   const fired: Fired[] = []
   for (const plan of plans) fired.push(await fireTogether(runner, [plan]))
   return { answers: fired.flatMap(({ answers }) => answers), hints: fired.flatMap(({ hints }) => hints) }
@@ -105,7 +108,7 @@ function valuesOf(plans: readonly FirePlan[]): readonly unknown[] {
   ]
 }
 
-/** The same run twice in one plan is that run, as it is in two calls. */
+/** A run that occurs twice in one plan is created once, as if it had been sent in two calls. */
 function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
   const ids = new Set<string>()
   return runs.filter(({ id }) => !ids.has(id) && ids.add(id))
@@ -113,8 +116,8 @@ function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
 
 function firedOf(rows: readonly Row[], plans: readonly FirePlan[]): Fired {
   const hints = new Set<Hint>()
-  const answers = rows.map(([, isGoing, isStanding, ids, isSooner], index): FireAnswer => {
-    if (isGoing === "f") return { outcome: isStanding === "t" ? "held" : "stale" }
+  const answers = rows.map(([, isApplied, isCurrent, ids, isSooner], index): FireAnswer => {
+    if (isApplied === "f") return { outcome: isCurrent === "t" ? "held" : "stale" }
     const created = ids === null ? [] : (JSON.parse(ids!) as string[])
     if (created.length > 0) hints.add("runs")
     if (isSooner === "t" || plans[index]!.entry !== undefined) hints.add("schedules")

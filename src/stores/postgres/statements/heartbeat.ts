@@ -3,12 +3,12 @@ import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isLockTimeout } from "../faults.ts"
 import { CLOCK, instantOf, ms, type Row, spanFrom, textOrNull } from "../rows.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 import { addBatch } from "./statistics.ts"
 
 const EXTEND = `
   select ${ms("f.extended_at")}, f.run_id
-  from belfry.${named("extend")}($2, $3, $4, $5, $6) as f`
+  from belfry.${versionedName("extend")}($2, $3, $4, $5, $6) as f`
 
 const BEAT = `
   with ${CLOCK},
@@ -45,59 +45,59 @@ const SELECT_MISSING = `
     and r.state in ('cancelled', 'running')`
 
 export async function beat(runner: Runner, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
-  // The last heartbeat deletes the worker's record, which remembers the batches.
-  const wasIn = heartbeat.isLeaving && (await keepBatch(runner, heartbeat))
+  // The last heartbeat deletes the worker's record, which holds the number of the last batch. So its batch is added first.
+  const wasAdded = heartbeat.isLeaving && (await addBatchIfPossible(runner, heartbeat))
   let rows: Awaited<ReturnType<Runner["rows"]>>
   try {
-    rows = await extend(runner, heartbeat, patienceMs(heartbeat))
+    rows = await extend(runner, heartbeat, lockWaitMs(heartbeat))
   } catch (error) {
     if (!isLockTimeout((error as Error).cause)) throw error
-    // One run that a transaction keeps, such as the one that is to complete it, must not cost the worker all the others.
+    // Another transaction locks a run, for example to complete it. The leases of the other runs must be extended all the same.
     rows = await extend(runner, heartbeat, 0)
   }
   const extended = new Set(rows.map((row) => row[1]))
   const missing = heartbeat.held.filter(({ runId }) => !extended.has(runId))
   const gone = missing.length === 0 ? [] : await goneOf(runner, missing)
-  const areStatisticsIn = heartbeat.isLeaving ? wasIn : await keepBatch(runner, heartbeat)
+  const areStatisticsIn = heartbeat.isLeaving ? wasAdded : await addBatchIfPossible(runner, heartbeat)
   return { now: instantOf(rows[0]![0]!), gone, areStatisticsIn }
 }
 
-/** What can't be added now comes again with the next beat: no lease depends on it. */
-async function keepBatch(runner: Runner, { worker, statistics }: Heartbeat): Promise<boolean> {
+/** A batch that can't be added now is sent again with the next heartbeat: no lease depends on it. */
+async function addBatchIfPossible(runner: Runner, { worker, statistics }: Heartbeat): Promise<boolean> {
   try {
     return await addBatch(runner, worker.id, statistics)
   } catch (error) {
-    // It never will be.
+    // A refused batch can never be added, so the worker must not send it again.
     return error instanceof BelfryError && error.code === "BELFRY_STORE_REFUSED"
   }
 }
 
-/** Beats come three times a lease: two in a row that wait must not use it up. */
-function patienceMs({ held }: Heartbeat): number {
+/** There are three heartbeats per lease. Two that wait for locks in a row must not use up the lease. */
+function lockWaitMs({ held }: Heartbeat): number {
   const shortestMs = Math.min(...held.map(({ leaseMs }) => leaseMs))
-  return Math.max(1, Math.min(PATIENCE_MAX_MS, Math.floor(shortestMs / 10)))
+  return Math.max(1, Math.min(LOCK_WAIT_MAX_MS, Math.floor(shortestMs / 10)))
 }
 
-/** Belfry itself holds a row for milliseconds. */
-const PATIENCE_MAX_MS = 500
+/** Belfry itself locks a row only for milliseconds. */
+const LOCK_WAIT_MAX_MS = 500
 
 function extend(
   runner: Runner,
-  { worker, nextInMs, isLeaving, held: given }: Heartbeat,
-  patienceMs: number,
+  { worker, nextInMs, isLeaving, held: unsorted }: Heartbeat,
+  lockWaitMs: number,
 ): Promise<readonly Row[]> {
-  // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
-  const held = [...given].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  // Rows are locked in the order of their ids, so that two calls cannot deadlock.
+  const held = [...unsorted].sort((a, b) => (a.runId < b.runId ? -1 : 1))
   const values = [
     worker.id,
     held.map(({ runId }) => runId),
     held.map(({ attempt }) => attempt),
     held.map(({ leaseMs }) => leaseMs),
     held.map(({ progress }) => textOrNull(progress)),
-    patienceMs,
+    lockWaitMs,
   ]
   const { host, pid, tasks, slots, state, roles, version, labels } = worker
-  const about = [
+  const workerValues = [
     host,
     pid,
     tasks,
@@ -109,12 +109,12 @@ function extend(
     JSON.stringify(labels),
     nextInMs,
   ]
-  return isLeaving ? runner.rows(LEAVE, values) : runner.rows(BEAT, [...values, ...about])
+  return isLeaving ? runner.rows(LEAVE, values) : runner.rows(BEAT, [...values, ...workerValues])
 }
 
 /**
- * Asked afterwards: a cancel that came at the same moment is seen. What is still running at that attempt was passed over,
- * and isn't gone: while its row is held nobody can take it, and the next beat comes before long.
+ * Read after the update, so that a cancel at the same time is seen. A run that is still running at that attempt was skipped,
+ * because its row is locked. It isn't gone: no worker can claim a locked run, and the next heartbeat follows soon.
  */
 async function goneOf(runner: Runner, missing: Heartbeat["held"]): Promise<HeartbeatAnswer["gone"]> {
   const rows = await runner.rows(SELECT_MISSING, [missing.map(({ runId }) => runId)])

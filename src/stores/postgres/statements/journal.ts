@@ -19,12 +19,12 @@ const ENTRY: readonly ListColumn<NewJournalEntry>[] = [
   ["after_value", "text", ({ after }) => jsonText(after)],
 ]
 
-/** An insert of entries that come as lists; the parameters begin at `first`. `among` says which of them, by their place. */
-export const insertEntries = (first: number, among = "") => `
+/** Inserts entries from lists. Their parameters begin at `first`. `join`: SQL that selects entries by their place. */
+export const insertEntries = (first: number, join = "") => `
     insert into belfry.journal (${COLUMNS})
     select e.id, e.action, e.subject, e.subject_id, e.by_name, e.reason, e.before_value::jsonb, e.after_value::jsonb, (select ${NOW})
     from (${rowsOfLists(ENTRY, first)}) as e
-    ${among}
+    ${join}
     order by e.place
     on conflict (id) do nothing`
 
@@ -57,7 +57,7 @@ export async function readJournal(
   )
 }
 
-/** By the index on what it is about, where that is asked for; else by the one on the instant. */
+/** By the index on subject and id if the filter has them, otherwise by the index on the instant. */
 export function journalQuery(
   { subject, subjectId, actions, by }: JournalFilter,
   { order, after, from, until, limit }: JournalPage,
@@ -87,7 +87,7 @@ export function journalQuery(
   }
 }
 
-/** By their places in the table: the planner would compare a list of ids with every row. */
+/** By ctid: with a list of ids, the planner would compare the list with every row. */
 const DELETE_OLD_ENTRIES = `
   delete from belfry.journal
   where ctid = any (array(

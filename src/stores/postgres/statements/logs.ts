@@ -3,7 +3,7 @@ import { jsonText } from "../../kit/isolation.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, logLineOf, ms, spanFrom } from "../rows.ts"
 
-// Lines of a run that is gone have nowhere to go; a line that is there stays as it is, also one of the same call.
+// Lines of a deleted run are dropped. An existing line stays unchanged, also one that the same call has inserted.
 const INSERT_LINES = `
   with ${CLOCK}
   insert into belfry.logs (run_id, attempt, number, at, level, message, fields)
@@ -15,7 +15,7 @@ const INSERT_LINES = `
   order by l.place
   on conflict (run_id, attempt, number) do nothing`
 
-// By the primary key, which is the order asked for.
+// By the primary key, which has this order.
 export const SELECT_LINES = `
   select attempt, number, ${ms("at")}, level, message, fields
   from belfry.logs

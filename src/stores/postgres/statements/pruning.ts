@@ -1,13 +1,13 @@
 import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, instantOf, ms, spanFrom } from "../rows.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 import { pruneJournal } from "./journal.ts"
 import { pruneStatistics } from "./statistics.ts"
 
 const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
-  from belfry.${named("prune")}($1, $2, $3, $4, $5, $6) as f`
+  from belfry.${versionedName("prune")}($1, $2, $3, $4, $5, $6) as f`
 
 const PRUNE_WORKERS = `
   with ${CLOCK}
@@ -21,19 +21,19 @@ const PRUNE_WORKERS = `
   )
   returning id`
 
-/** How many runs are looked at in one statement: some milliseconds. */
-const BITE = 500
+/** How many runs one statement reads: a few milliseconds. */
+const BATCH_SIZE = 500
 
 export async function prune(runner: Runner, request: PruneRequest): Promise<Pruned> {
   const { olderThanMs, keepPerSchedule, silentForMs, journalOlderThanMs, limit } = request
   let runs = 0
   let place = { at: FROM_THE_OLDEST, id: "" }
   while (runs < limit) {
-    const values = [olderThanMs, limit - runs, keepPerSchedule, place.at, place.id, BITE]
+    const values = [olderThanMs, limit - runs, keepPerSchedule, place.at, place.id, BATCH_SIZE]
     const rows = await runner.rows(PRUNE_RUNS, values)
     runs += Number(rows[0]![0])
     const last = rows.at(-1)!
-    if (rows.length < BITE || last[1] === null) break
+    if (rows.length < BATCH_SIZE || last[1] === null) break
     place = { at: instantOf(last[2]!), id: last[1]! }
   }
   const workers = await runner.rows(PRUNE_WORKERS, [silentForMs, limit])
@@ -42,5 +42,5 @@ export async function prune(runner: Runner, request: PruneRequest): Promise<Prun
   return { runs, workers: workers.length, entries, buckets }
 }
 
-/** Year 1: before anything that was completed. */
+/** Year 1: before every `completed_at`. */
 const FROM_THE_OLDEST = -62_135_596_800_000

@@ -18,12 +18,12 @@ const values = (
     ${instantFrom("$25")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
-  with counted_before as (
+  with old_counts as (
     delete from belfry.counts as c
     where c.schedule_id = $1
       and not exists (select 1 from belfry.schedules as s where s.id = $1)
   ),
-  ended_before as (
+  old_ends as (
     delete from belfry.ends as e
     where e.schedule_id = $1
       and not exists (select 1 from belfry.schedules as s where s.id = $1)
@@ -38,7 +38,7 @@ const INSERT_SCHEDULE = `
   )
   select version from written`
 
-// Edits by SQL that the writer has read and left as they are still wait for a plan.
+// `$27`: the caller has read edits made by SQL and leaves them to a later plan, so they are kept.
 const UPDATE_SCHEDULE = `
   with written as (
     update belfry.schedules

@@ -17,8 +17,8 @@ const ADDITION: readonly ListColumn<Spanned>[] = [
 ]
 
 /**
- * The worker's record remembers what was added. Buckets are taken in one order, so that nobody waits for one who waits for them; two
- * additions to one bucket are put together first.
+ * The worker's record holds the number of its last batch, so that no batch is added twice. Additions to the same bucket are
+ * summed first. Buckets are locked in the order of their keys, so that two calls cannot deadlock.
  */
 const ADD_BATCH = `
   with ${CLOCK},
@@ -66,7 +66,7 @@ const ADD_BATCH = `
 
 const SELECT_BATCH = "select w.batch from belfry.workers as w where w.id = $1"
 
-/** False if it wasn't added, now or before. */
+/** Returns whether the batch is stored, by this call or an earlier one. */
 export async function addBatch(
   runner: Runner,
   workerId: string,
@@ -99,7 +99,7 @@ export async function summarise(
   return rows.map(([at, counters]) => ({ at: instantOf(at!), counters: readableCounters(counters) }))
 }
 
-/** By their places in the table: the planner would compare a list of keys with every row. */
+/** By ctid: with a list of keys, the planner would compare the list with every row. */
 const DELETE_EXPIRED = `
   delete from belfry.statistics
   where ctid = any (array(

@@ -5,14 +5,16 @@ import { isLockTimeout, isUniqueViolation } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { jsonOf, type Row, type Text } from "../rows.ts"
 import { RUN_CHANGE } from "../run-lists.ts"
-import { named } from "../schema/engine-function.ts"
+import { versionedName } from "../schema/engine-function.ts"
 
-/** Those of the changes, the place of each in the call, and whether it is within somebody's transaction. */
-const PARAMETERS = [...RUN_CHANGE, "places", "is_within"].map((_, index) => `$${index + 1}`).join(", ")
+/** The changes, the position of each in the call, and whether the call is inside a caller's transaction. */
+const PARAMETERS = [...RUN_CHANGE, "places", "is_in_transaction"]
+  .map((_, index) => `$${index + 1}`)
+  .join(", ")
 
 export const CHANGE_RUNS = `
   select f.is_awaited, f.changed
-  from belfry.${named("change")}(${PARAMETERS}) as f`
+  from belfry.${versionedName("change")}(${PARAMETERS}) as f`
 
 export const NO_CHANGES = [...RUN_CHANGE.map(() => null), null, false]
 
@@ -26,25 +28,28 @@ export interface Changed {
   readonly hints: readonly Hint[]
 }
 
-/** All in one statement; those that take a run out of its end again alone, since their live key may be held by another. */
+/**
+ * One statement for all changes. A change that reopens a finished run is sent alone, because another run may hold its live
+ * key.
+ */
 export async function changeRuns(
   runner: Runner,
   changes: readonly RunChange[],
-  isWithin: boolean,
+  isInTransaction: boolean,
 ): Promise<Changed> {
   const answers: TransitionAnswer[] = []
   const hints = new Set<Hint>()
   for (const group of groupsOf(changes))
-    answers.push(...(await changeGroup(runner, group, { hints, isWithin })))
+    answers.push(...(await changeGroup(runner, group, { hints, isInTransaction })))
   return { answers, hints: [...hints] }
 }
 
-/** In the order given: a group has a run once only, and one that is revived alone. */
-function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[])[] {
+/** In the given order. A group contains each run once; a reopened run is a group of its own. */
+export function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[])[] {
   const groups: RunChange[][] = []
   let ids = new Set<string>()
   for (const change of changes) {
-    const isAlone = isRevival(change)
+    const isAlone = isReopened(change)
     if (groups.length === 0 || isAlone || ids.has(change.runId)) {
       groups.push([])
       ids = new Set()
@@ -56,40 +61,42 @@ function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[]
   return groups.filter((group) => group.length > 0)
 }
 
-function isRevival(change: RunChange): boolean {
+function isReopened(change: RunChange): boolean {
   return isFinished(change.ifState) && !isFinished(change.state)
 }
 
-interface About {
+interface ChangeContext {
   readonly hints: Set<Hint>
-  readonly isWithin: boolean
+  readonly isInTransaction: boolean
 }
 
 async function changeGroup(
   runner: Runner,
   changes: readonly RunChange[],
-  about: About,
+  context: ChangeContext,
 ): Promise<readonly TransitionAnswer[]> {
-  // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
+  // Rows are locked in the order of their ids, so that two calls cannot deadlock.
   const places = changes.map((_, place) => place)
   places.sort((a, b) => (changes[a]!.runId < changes[b]!.runId ? -1 : 1))
   const sorted = places.map((place) => changes[place]!)
   let row: Row
   try {
-    row = (await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, about.isWithin]))[0]!
+    row = (
+      await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, context.isInTransaction])
+    )[0]!
   } catch (error) {
     const { cause } = error as Error
     if (changes.length === 1 && isUniqueViolation(cause)) return [{ outcome: "held" }]
     if (changes.length === 1 || !isLockTimeout(cause)) throw error
-    // A change of nothing waits for no row. If that fails too, somebody has locked the whole table.
+    // A call without changes locks no row. If it fails too, another session has locked the whole table.
     await runner.rows(CHANGE_RUNS, NO_CHANGES)
-    return changeAlone(runner, changes, about)
+    return changeAlone(runner, changes, context)
   }
   const [isAwaited, changed] = row as readonly [Text, Text]
   const done = changed === null ? null : new Set(jsonOf<readonly string[]>(changed))
   const isDone = ({ runId }: RunChange) => done === null || done.has(runId)
-  // One whose end lets another with its concurrency key begin; or a run that waits again.
-  const { hints } = about
+  // The end of a run lets another run with its concurrency key begin, or a run is pending again.
+  const { hints } = context
   if (isAwaited === "t") hints.add("runs")
   for (const change of changes) {
     if (change.state === "pending" && isDone(change)) hints.add("runs")
@@ -107,17 +114,20 @@ async function changeGroup(
 
 const DONE = { outcome: "done" } as const
 
-/** A transaction keeps one of them: the others are stored, and the caller, who receivedHints of it, sends all of them again. */
+/**
+ * Another transaction locks one of these runs. Each change is sent alone, so the others are stored. The call then throws, and
+ * the caller sends all changes again.
+ */
 async function changeAlone(
   runner: Runner,
   changes: readonly RunChange[],
-  about: About,
+  context: ChangeContext,
 ): Promise<readonly TransitionAnswer[]> {
   const answers: TransitionAnswer[] = []
   const faults: unknown[] = []
   for (const change of changes) {
     try {
-      answers.push(...(await changeGroup(runner, [change], about)))
+      answers.push(...(await changeGroup(runner, [change], context)))
     } catch (error) {
       if (!isLockTimeout((error as Error).cause)) throw error
       faults.push(error)

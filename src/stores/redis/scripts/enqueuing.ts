@@ -1,5 +1,6 @@
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
+import { refusedRun, sendIsolated } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
@@ -57,14 +58,21 @@ export function enqueueRuns(
   connection: Connection,
   runs: readonly NewRun[],
 ): Promise<readonly EnqueueAnswer[]> {
-  return answersOf(slicesOf(runs), async (slice) => {
-    const newRuns = new NewRunArgs()
-    const args: (string | number)[] = []
-    for (const run of slice) newRuns.push(args, run)
-    const all = [...newRuns.kinds, ...args]
-    const replies = await connection.once<readonly (string | number)[]>(answeringOnce(ENQUEUE), all)
-    return slice.map((run, index) => answerOf(run.id, replies[index]!))
-  })
+  return answersOf(slicesOf(runs), (slice) =>
+    sendIsolated(slice, (some) => enqueueSlice(connection, some), refusedRun),
+  )
+}
+
+async function enqueueSlice(
+  connection: Connection,
+  runs: readonly NewRun[],
+): Promise<readonly EnqueueAnswer[]> {
+  const newRuns = new NewRunArgs()
+  const args: (string | number)[] = []
+  for (const run of runs) newRuns.push(args, run)
+  const all = [...newRuns.kinds, ...args]
+  const replies = await connection.once<readonly (string | number)[]>(answeringOnce(ENQUEUE), all)
+  return runs.map((run, index) => answerOf(run.id, replies[index]!))
 }
 
 function answerOf(runId: string, reply: string | number): EnqueueAnswer {

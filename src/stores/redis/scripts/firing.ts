@@ -1,5 +1,6 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
+import { refused, sendIsolated } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
@@ -124,14 +125,18 @@ export function firePlans(
   connection: Connection,
   plans: readonly FirePlan[],
 ): Promise<readonly FireAnswer[]> {
-  return answersOf(slicesOfPlans(plans), async (slice) => {
-    const newRuns = new NewRunArgs()
-    const args: (string | number)[] = []
-    for (const plan of slice) pushPlan(args, newRuns, plan)
-    const all = [slice.length, ...newRuns.kinds, ...args]
-    const replies = await connection.once<readonly (number | readonly string[])[]>(answeringOnce(FIRE), all)
-    return slice.map((plan, index) => answerOf(plan, replies[index]!))
-  })
+  return answersOf(slicesOfPlans(plans), (slice) =>
+    sendIsolated(slice, (some) => fireSlice(connection, some), refused),
+  )
+}
+
+async function fireSlice(connection: Connection, plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
+  const newRuns = new NewRunArgs()
+  const args: (string | number)[] = []
+  for (const plan of plans) pushPlan(args, newRuns, plan)
+  const all = [plans.length, ...newRuns.kinds, ...args]
+  const replies = await connection.once<readonly (number | readonly string[])[]>(answeringOnce(FIRE), all)
+  return plans.map((plan, index) => answerOf(plan, replies[index]!))
 }
 
 /** A plan is never divided, because it is atomic however many runs it has. */

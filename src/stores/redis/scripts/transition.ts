@@ -1,6 +1,6 @@
 import type { RunChange, RunState } from "../../../core/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
-import { finite, jsonTextOrNull } from "../../kit/isolation.ts"
+import { finite, jsonTextOrNull, refused, sendIsolated } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
 import { KINDS } from "../lua/kinds.ts"
@@ -218,14 +218,23 @@ export function changeRuns(
   connection: Connection,
   changes: readonly RunChange[],
 ): Promise<readonly TransitionAnswer[]> {
-  return answersOf(slicesOf(changes), async (slice) => {
-    const kinds = new Kinds()
-    const args: Args = []
-    for (const change of slice) pushChange(args, kinds, change)
-    return (
-      await connection.once<readonly ChangeReply[]>(answeringOnce(CHANGE), [...kinds.args, ...args])
-    ).map(answerOf)
-  })
+  return answersOf(slicesOf(changes), (slice) =>
+    sendIsolated(slice, (some) => changeSlice(connection, some), refused),
+  )
+}
+
+async function changeSlice(
+  connection: Connection,
+  changes: readonly RunChange[],
+): Promise<readonly TransitionAnswer[]> {
+  const kinds = new Kinds()
+  const args: Args = []
+  for (const change of changes) pushChange(args, kinds, change)
+  const replies = await connection.once<readonly ChangeReply[]>(answeringOnce(CHANGE), [
+    ...kinds.args,
+    ...args,
+  ])
+  return replies.map(answerOf)
 }
 
 function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
