@@ -112,13 +112,15 @@ export async function refusalOf(step: Promise<unknown>): Promise<BelfryError | n
     await step
     return null
   } catch (error) {
-    if (error instanceof BelfryError && OF_ONE_RECORD.has(error.status)) return error
+    if (error instanceof BelfryError && isOfOneRecord(error)) return error
     throw error
   }
 }
 
-/** Not found, in the wrong state, changed meanwhile, can't be stored. */
-const OF_ONE_RECORD = new Set([404, 409, 412, 422])
+/** Not found, in the wrong state, changed meanwhile, or can't be stored. */
+function isOfOneRecord({ status, code }: BelfryError): boolean {
+  return status === 404 || status === 409 || status === 412 || code === "BELFRY_STORE_REFUSED"
+}
 
 export async function* distinctIds(ids: readonly string[]): AsyncIterable<string> {
   yield* new Set(ids)

@@ -119,3 +119,25 @@ test("an at-most-once task with several attempts is refused", () => {
     message: /retry has several attempts, but a task that is performed at most once has one/,
   })
 })
+
+test("an at-most-once run that an operator takes from its worker is not performed again", async () => {
+  await using fleet = new Fleet()
+  const performed: number[] = []
+  const task = defineTask({
+    name: "siren",
+    delivery: "at-most-once",
+    run: ({ run }) => {
+      performed.push(run.attempt)
+      return new Promise(() => undefined)
+    },
+  })
+  const node = await fleet.started({ tasks: [task] })
+  const { runId } = await node.enqueue(task)
+  await fleet.advance("1s")
+
+  await node.runs.release(runId)
+  await fleet.advance("1s")
+
+  const run = await node.runs.get(runId)
+  assert.deepEqual([run?.state, run?.reason, performed], ["failed", "lost", [1]])
+})

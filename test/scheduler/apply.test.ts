@@ -73,13 +73,13 @@ test("if one step would be refused, apply changes nothing and reports each refus
     { id: "c", task: "t", cron: "0 25 * * *" },
   ])
 
-  assert.equal(isDryRun, true)
+  assert.equal(isDryRun, false)
   assert.deepEqual(
-    steps.map(({ id, refused }) => [id, refused?.code ?? null]),
+    steps.map(({ id, refused, isNotTried }) => [id, refused?.code ?? null, isNotTried]),
     [
-      ["a", null],
-      ["b", "BELFRY_PAYLOAD_INVALID"],
-      ["c", "BELFRY_CRON_FIELD_RANGE"],
+      ["a", null, true],
+      ["b", "BELFRY_PAYLOAD_INVALID", false],
+      ["c", "BELFRY_CRON_FIELD_RANGE", false],
     ],
   )
   assert.deepEqual(await ids(), [])
@@ -131,4 +131,20 @@ test("apply refuses a dependency cycle, a duplicate id and a misspelt option bef
   await assert.rejects(schedules.apply([{ id: "a", ...hourly, evry: 1 } as never]), /evry is not an option/)
   await assert.rejects(schedules.apply("a" as never), /schedules is "a"/)
   assert.deepEqual(await ids(), [])
+})
+
+test("apply refuses a prune that would delete a dependency of an applied schedule", async () => {
+  const { schedules, ids } = await fixture()
+  await schedules.create("base", { ...hourly, tags: ["y"] })
+  const before = await ids()
+
+  const applying = schedules.apply(
+    [{ id: "next", ...hourly, dependsOn: [{ schedule: "base", within: "1d" }] }],
+    {
+      prune: { tag: "y" },
+    },
+  )
+
+  await assert.rejects(applying, /"next" depends on "base", which prune would delete/)
+  assert.deepEqual(await ids(), before)
 })

@@ -255,3 +255,15 @@ describe("pause and resume", () => {
     assert.deepEqual(await schedules.resume("s"), created)
   })
 })
+
+test("a cursor is refused by the same list in another order, and by another list", async () => {
+  const { test, schedules, runs } = await fixture()
+  for (const id of ["a", "b", "c"]) await schedules.create(id, { task, every: "1h" })
+  const { next } = await schedules.list({ limit: 1, order: "id" })
+
+  const byNextRun = () => schedules.list({ limit: 1, order: "nextRunAt", cursor: next! })
+
+  await assert.rejects(async () => byNextRun(), /is not the `next` of a page of this list/)
+  await assert.rejects(async () => runs.list({ cursor: next! }), /is not the `next` of a page of this list/)
+  await test.stop()
+})

@@ -8,6 +8,9 @@ const SQLSTATE = {
   LOCK_TIMEOUT: "55P03",
 } as const
 
+/** How messages name the database of a pool, which has no address. */
+export const UNNAMED = "the database"
+
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code
   // Every SQLSTATE has a digit. EPIPE, a code of the system, has none.
@@ -107,7 +110,9 @@ function describe(
     case "3D000":
       return [
         "BELFRY_STORE_UNFIT",
-        `The database of ${where} doesn't exist.`,
+        where === UNNAMED
+          ? "The database that the pool connects to doesn't exist."
+          : `The database of ${where} doesn't exist.`,
         "Create it first (createdb NAME), or name another in the address.",
       ]
     case "42501":

@@ -6,6 +6,7 @@ import { storeSource } from "../kit/options.ts"
 import { addressOf, type PostgresAddress } from "./address.ts"
 import type { Pool } from "./client.ts"
 import type { DatabaseOptions } from "./database.ts"
+import { UNNAMED } from "./faults.ts"
 import { createPostgresLocks } from "./locks.ts"
 import {
   POSTGRES_ADDRESS_OR_POOL,
@@ -63,5 +64,5 @@ export function databaseOptions(
 ): DatabaseOptions {
   const named = schema ?? address?.schema ?? "belfry"
   checkedValue(named, POSTGRES_OPTIONS.schema, { source: storeSource("postgres"), option: "schema" })
-  return { schema: named, where: address?.where ?? "the database", deadlineMs: DEADLINE_MS }
+  return { schema: named, where: address?.where ?? UNNAMED, deadlineMs: DEADLINE_MS }
 }
