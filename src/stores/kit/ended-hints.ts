@@ -1,16 +1,17 @@
+import type { Timers } from "./timers.ts"
 /**
  * Sends the `ended` hint to other processes when runs have ended: at once, then not again for 250 to 500 ms, because
  * thousands of runs may end in a second. A hint from another process replaces this process's own, so many processes together
  * send no more hints than one.
  */
 export class EndedHints {
-  readonly #timers: Timers
+  readonly #timers: Pick<Timers, "setTimer" | "random">
   readonly #send: () => void
   #stopTimer: (() => void) | null = null
   /** Runs have ended since the last hint of any process. */
   #isPending = false
 
-  constructor(timers: Timers, send: () => void) {
+  constructor(timers: Pick<Timers, "setTimer" | "random">, send: () => void) {
     this.#timers = timers
     this.#send = send
   }
@@ -52,8 +53,3 @@ export class EndedHints {
 }
 
 const PAUSE_MS = 250
-
-interface Timers {
-  setTimer(delayMs: number, callback: () => void): () => void
-  random(): number
-}

@@ -21,6 +21,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { runCountsOf, scheduleCountsOf } from "../kit/counts.ts"
+import { HintListeners } from "../kit/hint-listeners.ts"
 import { isSooner } from "../kit/is-sooner.ts"
 import { applyIsolated, finite, jsonText, refused, refusedRun } from "../kit/isolation.ts"
 import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
@@ -40,18 +41,10 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
   const tables = new MemoryTables()
   const documents = new Documents()
   const journal = new Journal()
-  const listeners = new Set<(hint: Hint) => void>()
+  const listeners = new HintListeners()
   let isClosed = false
 
-  function hint(what: Hint): void {
-    for (const listener of listeners) {
-      try {
-        listener(what)
-      } catch {
-        // The write is done, and a lost hint costs only speed (law 11).
-      }
-    }
-  }
+  const hint = (what: Hint) => listeners.notify(what)
 
   /** Every operation goes through here: it throws if the store is closed, and reads "now" once. */
   async function operate<T>(operation: (now: Instant) => T): Promise<T> {
@@ -68,12 +61,8 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     now: () => operate((now) => now),
     listen: (onHint) =>
       operate(() => {
-        // A new function for each call, because one callback may be passed twice and stopped once.
-        const listener = (hint: Hint) => onHint(hint)
-        listeners.add(listener)
-        return async () => {
-          listeners.delete(listener)
-        }
+        const stop = listeners.add(onHint)
+        return async () => stop()
       }),
 
     putSchedule: (schedule: Schedule, ifVersion: number | null, entry) =>

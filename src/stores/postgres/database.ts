@@ -1,15 +1,9 @@
 import { BelfryError } from "../../core/errors.ts"
+import type { Timers } from "../kit/timers.ts"
 import type { Pool, PoolClient, Queryable } from "./client.ts"
 import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
 import type { Row } from "./rows.ts"
 import { cancelStatement } from "./statement-cancel.ts"
-
-/** The timer, the monotonic clock and the random numbers that the store uses. Tests pass their own. */
-export interface Waiting {
-  setTimer(delayMs: number, callback: () => void): () => void
-  monotonic(): number
-  random(): number
-}
 
 export interface DatabaseOptions {
   readonly schema: string
@@ -34,13 +28,13 @@ export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 export class Database implements Runner {
   readonly #pool: Pool
   readonly #options: DatabaseOptions
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #texts: StatementTexts
 
-  constructor(pool: Pool, options: DatabaseOptions, waiting: Waiting) {
+  constructor(pool: Pool, options: DatabaseOptions, timers: Timers) {
     this.#pool = pool
     this.#options = options
-    this.#waiting = waiting
+    this.#timers = timers
     this.#texts = new StatementTexts(options.schema)
   }
 
@@ -64,7 +58,7 @@ export class Database implements Runner {
     return {
       rows: (text, values) =>
         rows(text, values).catch(async (error) => {
-          if (!isAnswered(error)) await cancelStatement(transaction, this.#waiting)
+          if (!isAnswered(error)) await cancelStatement(transaction, this.#timers)
           throw error
         }),
     }
@@ -96,20 +90,20 @@ export class Database implements Runner {
    * its place in the pool, so the server never has more connections than the pool may open.
    */
   async abandon(client: Queryable, end: () => void): Promise<void> {
-    await cancelStatement(client, this.#waiting)
+    await cancelStatement(client, this.#timers)
     end()
   }
 
   /** The deadline of a call that begins now. */
   endsAt(): number {
-    return this.#waiting.monotonic() + this.#options.deadlineMs
+    return this.#timers.monotonic() + this.#options.deadlineMs
   }
 
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
   withDeadline<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
-      const stop = this.#waiting.setTimer(Math.max(0, endsAt - this.#waiting.monotonic()), () => {
+      const stop = this.#timers.setTimer(Math.max(0, endsAt - this.#timers.monotonic()), () => {
         const text = `${where} did not answer within ${deadlineMs / 1000} s.`
         reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
       })
@@ -134,13 +128,13 @@ export class Database implements Runner {
       } catch (error) {
         if (!isWorthRepeating((error as Error).cause) || tries >= TRIES) throw error
       }
-      await this.#pause(RETRY_MS * tries * (0.5 + this.#waiting.random()))
+      await this.#pause(RETRY_MS * tries * (0.5 + this.#timers.random()))
     }
   }
 
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.setTimer(delayMs, resolve)
+      this.#timers.setTimer(delayMs, resolve)
     })
   }
 }

@@ -1,5 +1,6 @@
 import type { Hint } from "../../store/store.ts"
-import type { Runner, Waiting } from "./database.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { Runner } from "./database.ts"
 
 export const NOTIFY = "select pg_catalog.pg_notify($1, hint) from pg_catalog.unnest($2::text[]) as n(hint)"
 
@@ -12,15 +13,15 @@ const PAUSE_MS = 20
  */
 export class HintSender {
   readonly #runner: Runner
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #channel: string
   readonly #pending = new Set<Hint>()
   #stopTimer: (() => void) | null = null
   #sending: Promise<unknown> = Promise.resolve()
 
-  constructor(runner: Runner, waiting: Waiting, channel: string) {
+  constructor(runner: Runner, timers: Timers, channel: string) {
     this.#runner = runner
-    this.#waiting = waiting
+    this.#timers = timers
     this.#channel = channel
   }
 
@@ -42,7 +43,7 @@ export class HintSender {
     if (this.#pending.size === 0) return
     const hints = [...this.#pending]
     this.#pending.clear()
-    this.#stopTimer = this.#waiting.setTimer(PAUSE_MS, () => this.#flush())
+    this.#stopTimer = this.#timers.setTimer(PAUSE_MS, () => this.#flush())
     // A lost hint only means that other processes find the change at their next poll.
     const sent = this.#runner.rows(NOTIFY, [this.#channel, hints]).then(
       () => undefined,

@@ -1,8 +1,9 @@
 import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
 import { LockConnection } from "../../lock/lock-connection.ts"
+import type { Timers } from "../kit/timers.ts"
 import type { Pool } from "./client.ts"
 import { ignoreConnectionErrors } from "./connection-errors.ts"
-import { Database, type DatabaseOptions, type Waiting } from "./database.ts"
+import { Database, type DatabaseOptions } from "./database.ts"
 import { migrate } from "./migrations.ts"
 import { spanFrom } from "./rows.ts"
 
@@ -49,10 +50,10 @@ interface Opened {
 export function createPostgresLocks(
   makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): LockBackend {
-  const open = () => openDatabase(makePool, options, waiting)
-  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: closePool }, waiting)
+  const open = () => openDatabase(makePool, options, timers)
+  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: closePool }, timers)
   const rows = (text: string, values: readonly unknown[]) =>
     lockConnection.use(({ database }) => database.rows(text, values))
   return {
@@ -79,11 +80,11 @@ export function createPostgresLocks(
 async function openDatabase(
   makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): Promise<Opened> {
   const { pool, isOwned } = await makePool()
   const stopIgnoring = ignoreConnectionErrors(pool)
-  const database = new Database(pool, options, waiting)
+  const database = new Database(pool, options, timers)
   try {
     await database.withClient((client) => migrate(client, options))
     await database.rows(DELETE_EXPIRED)

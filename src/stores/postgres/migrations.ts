@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import { hashText } from "../../core/hash.ts"
+import { isCurrentSchema } from "../kit/schema-gate.ts"
 import type { Queryable } from "./client.ts"
 import { AS_TEXT, inSchema } from "./database.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
@@ -102,12 +103,5 @@ const CREATE_MIGRATIONS = `
   )`
 
 function isCurrent(schema: number, migrations: readonly string[], where: string): boolean {
-  if (schema > migrations.length) {
-    throw new BelfryError(
-      "BELFRY_STORE_SCHEMA_NEWER",
-      `${where} is at schema ${schema}; this version of belfry knows ${migrations.length}. Upgrade belfry before opening it.`,
-      { details: { schema, known: migrations.length } },
-    )
-  }
-  return schema === migrations.length
+  return isCurrentSchema(schema, { known: migrations.length, where })
 }

@@ -1,12 +1,12 @@
-import { BelfryError } from "../../core/errors.ts"
+import { loadDriver } from "../kit/load-driver.ts"
 import type { Pool } from "./client.ts"
 
 /**
- * Makes a pool of the user's `pg`. Belfry does not depend on it, so that a program has one version of it. Without a deadline, a
+ * Makes a pool of the user's `pg`. Without a deadline, a
  * caller waits until a connection is free.
  */
 export async function poolFor(url: string, connections: number, deadlineMs?: number): Promise<Pool> {
-  const { default: pg } = await loadDriver()
+  const { default: pg } = await loadDriver({ store: "PostgreSQL", driver: "pg" }, () => import("pg"))
   return new pg.Pool({
     connectionString: url,
     max: connections,
@@ -17,16 +17,4 @@ export async function poolFor(url: string, connections: number, deadlineMs?: num
     // If a server accepts a connection and never answers, the connection would keep its place in the pool forever.
     ...(deadlineMs === undefined ? {} : { connectionTimeoutMillis: deadlineMs }),
   }) as unknown as Pool
-}
-
-async function loadDriver(): Promise<typeof import("pg")> {
-  try {
-    return await import("pg")
-  } catch (cause) {
-    throw new BelfryError(
-      "BELFRY_STORE_UNFIT",
-      "The PostgreSQL store needs the driver pg, which is not installed here.",
-      { cause, remedy: "Install it: npm install pg" },
-    )
-  }
 }

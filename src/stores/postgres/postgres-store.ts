@@ -17,9 +17,10 @@ import { EndedHints } from "../kit/ended-hints.ts"
 import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
+import type { Timers } from "../kit/timers.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { ignoreConnectionErrors } from "./connection-errors.ts"
-import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
+import { Database, type DatabaseOptions, type Runner } from "./database.ts"
 import { HintSender, NOTIFY } from "./hint-sender.ts"
 import { migrate } from "./migrations.ts"
 import { instantOf, ms, NOW } from "./rows.ts"
@@ -51,12 +52,12 @@ const SELECT_NOW = `select ${ms(NOW)}`
 export function createPostgresStore(
   makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
   options: DatabaseOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): PostgresStore {
-  const connections = new StoreConnections(makePool, options, waiting)
+  const connections = new StoreConnections(makePool, options, timers)
   return {
     ...operations({
-      waiting,
+      timers,
       isTransaction: false,
       pool: async () => (await connections.opened()).database,
       reserved: async () => (await connections.opened()).session.runner(),
@@ -73,15 +74,15 @@ export function createPostgresStore(
       connections.warmUp()
       return async () => stop()
     },
-    within: (transaction) => within(transaction, connections, waiting),
+    within: (transaction) => within(transaction, connections, timers),
   }
 }
 
-function within(transaction: Queryable, connections: StoreConnections, waiting: Waiting): Store {
+function within(transaction: Queryable, connections: StoreConnections, timers: Timers): Store {
   const runner = async () => (await connections.opened()).database.inside(transaction)
   return {
     ...operations({
-      waiting,
+      timers,
       isTransaction: true,
       pool: runner,
       reserved: runner,
@@ -97,7 +98,7 @@ function within(transaction: Queryable, connections: StoreConnections, waiting: 
 }
 
 interface Access {
-  readonly waiting: Waiting
+  readonly timers: Timers
   /** After an error a transaction is aborted, so in a transaction one invalid element fails the whole call. */
   readonly isTransaction: boolean
   pool(): Promise<Runner>
@@ -106,7 +107,7 @@ interface Access {
 }
 
 function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
-  const reader = newReader(access.waiting.random())
+  const reader = newReader(access.timers.random())
   const isolated: typeof sendIsolated = (elements, send, refuse) =>
     access.isTransaction ? send(elements) : sendIsolated(elements, send, refuse)
 
@@ -218,18 +219,18 @@ class StoreConnections {
   readonly channel: string
   readonly #makePool: () => Promise<{ pool: Pool; isOwned: boolean }>
   readonly #options: DatabaseOptions
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #once: OpenOnce<Opened>
   #warmUp: Promise<void> | null = null
 
   constructor(
     makePool: () => Promise<{ pool: Pool; isOwned: boolean }>,
     options: DatabaseOptions,
-    waiting: Waiting,
+    timers: Timers,
   ) {
     this.#makePool = makePool
     this.#options = options
-    this.#waiting = waiting
+    this.#timers = timers
     this.#once = new OpenOnce(options.where, () => this.#open())
     this.channel = options.schema
   }
@@ -266,7 +267,7 @@ class StoreConnections {
   async #open(): Promise<Opened> {
     const { pool, isOwned } = await this.#makePool()
     const stopIgnoring = ignoreConnectionErrors(pool)
-    const database = new Database(pool, this.#options, this.#waiting)
+    const database = new Database(pool, this.#options, this.#timers)
     try {
       await database.withClient((client) => migrate(client, this.#options))
     } catch (error) {
@@ -275,9 +276,9 @@ class StoreConnections {
       else stopIgnoring()
       throw error
     }
-    const session = new Session(pool, database, this.#waiting, this.channel)
-    const hintSender = new HintSender(database, this.#waiting, this.channel)
-    const ended = new EndedHints(this.#waiting, () => hintSender.send(["ended"]))
+    const session = new Session(pool, database, this.#timers, this.channel)
+    const hintSender = new HintSender(database, this.#timers, this.channel)
+    const ended = new EndedHints(this.#timers, () => hintSender.send(["ended"]))
     session.onEnded = () => ended.onReceived()
     return { pool, isOwned, stopIgnoring, database, session, hintSender, ended }
   }

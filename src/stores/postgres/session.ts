@@ -1,8 +1,10 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Hint } from "../../store/store.ts"
+import { HintListeners } from "../kit/hint-listeners.ts"
 import { SHARED_HINTS } from "../kit/shared-hints.ts"
+import type { Timers } from "../kit/timers.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
-import { type Database, isAnswered, type Runner, type Waiting } from "./database.ts"
+import { type Database, isAnswered, type Runner } from "./database.ts"
 import type { Row } from "./rows.ts"
 
 const RECONNECT_MIN_MS = 200
@@ -16,9 +18,9 @@ const RECONNECT_MAX_MS = 5_000
 export class Session {
   readonly #pool: Pool
   readonly #database: Database
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #channel: string
-  readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  readonly #listeners = new HintListeners()
   /** Statements run one at a time; the next waits for this. */
   #lastStatement: Promise<unknown> = Promise.resolve()
   #connecting: Promise<Queryable> | null = null
@@ -32,10 +34,10 @@ export class Session {
   /** Called when this or another process notified that runs have ended. */
   onEnded: () => void = () => undefined
 
-  constructor(pool: Pool, database: Database, waiting: Waiting, channel: string) {
+  constructor(pool: Pool, database: Database, timers: Timers, channel: string) {
     this.#pool = pool
     this.#database = database
-    this.#waiting = waiting
+    this.#timers = timers
     this.#channel = channel
   }
 
@@ -69,13 +71,9 @@ export class Session {
 
   /** Never fails: if there is no connection now, it is tried again in the background. */
   listen(onHint: (hint: Hint) => void): () => void {
-    // Wrapped in an object, so that the same callback can be registered twice.
-    const listener = { onHint }
-    this.#listeners.add(listener)
+    const stop = this.#listeners.add(onHint)
     void this.#connected().catch(() => this.#reconnectLater())
-    return () => {
-      this.#listeners.delete(listener)
-    }
+    return stop
   }
 
   close(): void {
@@ -86,13 +84,7 @@ export class Session {
   }
 
   notify(hint: Hint): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener.onHint(hint)
-      } catch {
-        // An error in a listener must not fail the write that sent the hint, nor stop the other listeners.
-      }
-    }
+    this.#listeners.notify(hint)
   }
 
   #connected(): Promise<Queryable> {
@@ -161,9 +153,9 @@ export class Session {
 
   #reconnectLater(): void {
     if (this.#isClosed || this.#listeners.size === 0 || this.#stopTimer !== null) return
-    const delayMs = this.#delayMs * (0.5 + this.#waiting.random())
+    const delayMs = this.#delayMs * (0.5 + this.#timers.random())
     this.#delayMs = Math.min(2 * this.#delayMs, RECONNECT_MAX_MS)
-    this.#stopTimer = this.#waiting.setTimer(delayMs, () => {
+    this.#stopTimer = this.#timers.setTimer(delayMs, () => {
       this.#stopTimer = null
       if (!this.#isClosed) void this.#connected().catch(() => this.#reconnectLater())
     })

@@ -1,4 +1,4 @@
-import type { Waiting } from "./database.ts"
+import type { Timers } from "../kit/timers.ts"
 
 /** The part of `pg`'s own client that a cancel needs. Other clients lack it. */
 interface Cancellable {
@@ -35,7 +35,7 @@ const CANCEL_MS = 1_000
  * This is the cancel request of PostgreSQL's protocol: it needs no free connection slot, and a pooler passes it on. The
  * connection must stay open until then.
  */
-export function cancelStatement(client: object, waiting: Pick<Waiting, "setTimer">): Promise<void> {
+export function cancelStatement(client: object, timers: Pick<Timers, "setTimer">): Promise<void> {
   if (!isCancellable(client)) return Promise.resolve()
   const { processID, secretKey } = client
   const { connection, host, port } = new client.constructor(client.connectionParameters)
@@ -45,7 +45,7 @@ export function cancelStatement(client: object, waiting: Pick<Waiting, "setTimer
       connection.stream.destroy()
       resolve()
     }
-    const stopTimer = waiting.setTimer(CANCEL_MS, end)
+    const stopTimer = timers.setTimer(CANCEL_MS, end)
     const send = () => connection.cancel(processID, secretKey)
     connection.on("error", end)
     // The server closes the connection once it has passed the request on.

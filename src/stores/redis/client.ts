@@ -15,13 +15,6 @@ export interface RedisClient {
   readonly options?: { readonly keyPrefix?: unknown; readonly db?: unknown }
 }
 
-/** The timer, the monotonic clock and the random numbers that the store uses. Tests pass their own. */
-export interface Waiting {
-  monotonic(): number
-  setTimer(delayMs: number, callback: () => void): () => void
-  random(): number
-}
-
 export interface RedisOptions {
   /** Every key begins with it. It is a hash tag, so a cluster keeps all our keys in one slot. */
   readonly prefix: string

@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { RedisClient, RedisOptions } from "./client.ts"
 import { faultOf, isDatabaseRefused, isWrongType, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
 import { wrongKeys } from "./wrong-keys.ts"
@@ -14,7 +15,7 @@ export class Connection {
   readonly #client: CommandClient
   readonly #isOwned: boolean
   readonly #options: RedisOptions
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #loadedScripts = new Set<string>()
   /** Unique to this connection. */
   readonly #name: string
@@ -24,12 +25,12 @@ export class Connection {
   /** Called when the server lacks a script that it had before: it may have been restarted or replaced. */
   onMissingScript: () => void = () => undefined
 
-  constructor(client: CommandClient, isOwned: boolean, options: RedisOptions, waiting: Waiting) {
+  constructor(client: CommandClient, isOwned: boolean, options: RedisOptions, timers: Timers) {
     this.#client = client
     this.#isOwned = isOwned
     this.#options = options
-    this.#waiting = waiting
-    this.#name = [waiting.random(), waiting.random()].map((part) => part.toString(36).slice(2)).join("")
+    this.#timers = timers
+    this.#name = [timers.random(), timers.random()].map((part) => part.toString(36).slice(2)).join("")
   }
 
   /** Listens to the driver's errors, which the driver would otherwise print. The driver reconnects by itself. */
@@ -58,14 +59,14 @@ export class Connection {
 
   /** In [0, 1). */
   random(): number {
-    return this.#waiting.random()
+    return this.#timers.random()
   }
 
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
   withDeadline<T>(work: Promise<T>): Promise<T> {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
-      const stop = this.#waiting.setTimer(deadlineMs, () => {
+      const stop = this.#timers.setTimer(deadlineMs, () => {
         const why = this.#connectionError === null ? "" : ` The driver says: ${this.#connectionError}.`
         const text = `${where} did not answer within ${deadlineMs / 1000} s.${why}`
         reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))

@@ -1,6 +1,8 @@
 import type { Hint } from "../../store/store.ts"
+import { HintListeners } from "../kit/hint-listeners.ts"
 import { SHARED_HINTS } from "../kit/shared-hints.ts"
-import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { RedisClient, RedisOptions } from "./client.ts"
 import type { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
@@ -21,9 +23,9 @@ export class Hints {
   readonly #client: RedisClient
   readonly #connection: Connection
   readonly #deadlineMs: number
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #channel: string
-  readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  readonly #listeners = new HintListeners()
   /** Called when this or another process published that runs have ended. */
   onEnded: () => void = () => undefined
   /** Called after each connect: the server may be a different one. */
@@ -36,36 +38,26 @@ export class Hints {
     client: RedisClient,
     connection: Connection,
     { prefix, deadlineMs }: RedisOptions,
-    waiting: Waiting,
+    timers: Timers,
   ) {
     this.#client = client
     this.#connection = connection
     this.#deadlineMs = deadlineMs
-    this.#waiting = waiting
+    this.#timers = timers
     const { keyPrefix } = client.options ?? {}
     this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:news`
   }
 
   /** Never fails: if the server is away, the subscription starts when it is back. */
   async listen(onHint: (hint: Hint) => void): Promise<() => void> {
-    // Wrapped in an object, so that the same callback can be registered twice.
-    const listener = { onHint }
-    this.#listeners.add(listener)
+    const stop = this.#listeners.add(onHint)
     if (this.#subscriber === null) this.#subscribe()
     await this.#connection.withDeadline(this.#subscribed).catch(ignored)
-    return () => {
-      this.#listeners.delete(listener)
-    }
+    return stop
   }
 
   notify(hint: Hint): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener.onHint(hint)
-      } catch {
-        // An error in a listener must not fail the write that sent the hint, nor stop the other listeners.
-      }
-    }
+    this.#listeners.notify(hint)
   }
 
   /** Not awaited: without the hint, other processes find the change at their next poll. */
@@ -117,7 +109,7 @@ export class Hints {
   /** There is one timer at a time: for the next check, or for the deadline of the current one. */
   #setTimer(delayMs: number, callback: () => void): () => void {
     this.#stopTimer()
-    this.#stopTimer = this.#waiting.setTimer(delayMs, callback)
+    this.#stopTimer = this.#timers.setTimer(delayMs, callback)
     return this.#stopTimer
   }
 

@@ -1,6 +1,7 @@
 import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
 import { LockConnection } from "../../lock/lock-connection.ts"
-import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { RedisClient, RedisOptions } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
 import { examineDatabase, examineNumbers } from "./opening.ts"
@@ -68,13 +69,10 @@ interface Opened {
 export function createRedisLocks(
   makeClient: () => Promise<{ client: LockClient; isOwned: boolean }>,
   options: RedisOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): LockBackend {
-  const open = () => openConnection(makeClient, options, waiting)
-  const lockConnection = new LockConnection<Opened>(
-    { where: options.where, open, close: disconnect },
-    waiting,
-  )
+  const open = () => openConnection(makeClient, options, timers)
+  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: disconnect }, timers)
   const run = (script: Script, name: string, args: readonly (string | number)[]) =>
     lockConnection.use(({ connection }) => evaluate(connection, script, keysOf(options.prefix, name), args))
   return {
@@ -121,11 +119,11 @@ async function evaluate(
 async function openConnection(
   makeClient: () => Promise<{ client: LockClient; isOwned: boolean }>,
   options: RedisOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): Promise<Opened> {
   const { client, isOwned } = await makeClient()
   // Connection uses only `call` and `disconnect` of a client.
-  const connection = new Connection(client as RedisClient, isOwned, options, waiting)
+  const connection = new Connection(client as RedisClient, isOwned, options, timers)
   client.on("error", connection.onError)
   try {
     await connection.command("ping")

@@ -1,4 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
+import { isCurrentSchema } from "../kit/schema-gate.ts"
 import type { RedisClient, RedisOptions } from "./client.ts"
 import type { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
@@ -31,14 +32,8 @@ export async function examine(
   await examineVersion(connection, options)
   await examineEviction(connection, options)
   const stored = Number(await connection.run<string>(MARK, [SCHEMA]))
-  if (stored > SCHEMA) {
-    throw new BelfryError(
-      "BELFRY_STORE_SCHEMA_NEWER",
-      `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}; this version knows ${SCHEMA}.`,
-      { details: { stored, known: SCHEMA } },
-    )
-  }
-  if (stored < SCHEMA) {
+  const where = `"${options.prefix}" on ${options.where}`
+  if (!isCurrentSchema(stored, { known: SCHEMA, where })) {
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
       `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}, from before the first release; this version knows ${SCHEMA}.`,

@@ -1,12 +1,12 @@
-import { BelfryError } from "../../core/errors.ts"
+import { loadDriver } from "../kit/load-driver.ts"
 import type { RedisClient } from "./client.ts"
 
 const RECONNECT_MIN_MS = 50
 const RECONNECT_MAX_MS = 1_000
 
-/** Makes a client of the user's `ioredis`. Belfry does not depend on it, so that a program has one version of it. */
+/** Makes a client of the user's `ioredis`. */
 export async function clientFor(url: string, deadlineMs: number): Promise<RedisClient> {
-  const { Redis } = await loadDriver()
+  const { Redis } = await loadDriver({ store: "Redis", driver: "ioredis" }, () => import("ioredis"))
   return new Redis(url, {
     connectionName: "belfry",
     connectTimeout: deadlineMs,
@@ -18,15 +18,3 @@ export async function clientFor(url: string, deadlineMs: number): Promise<RedisC
 }
 
 const KEEP_ALIVE_MS = 10_000
-
-async function loadDriver(): Promise<Pick<typeof import("ioredis"), "Redis">> {
-  try {
-    return await import("ioredis")
-  } catch (cause) {
-    throw new BelfryError(
-      "BELFRY_STORE_UNFIT",
-      "The Redis store needs the driver ioredis, which is not installed here.",
-      { cause, remedy: "Install it: npm install ioredis" },
-    )
-  }
-}

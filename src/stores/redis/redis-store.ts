@@ -6,7 +6,8 @@ import { EndedHints } from "../kit/ended-hints.ts"
 import { refused, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
-import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { RedisClient, RedisOptions } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { Hints } from "./hints.ts"
 import { LossDetector } from "./loss-detector.ts"
@@ -40,10 +41,10 @@ const NOW = scriptOf([KEYS], "return now_ms()")
 export function createRedisStore(
   makeClient: () => Promise<{ client: RedisClient; isOwned: boolean }>,
   options: RedisOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): Store {
-  const opening = new OpenOnce(options.where, () => open(makeClient, options, waiting))
-  const reader = newReader(waiting.random())
+  const opening = new OpenOnce(options.where, () => open(makeClient, options, timers))
+  const reader = newReader(timers.random())
   const reach = async () => (await opening.reach()).connection
   return {
     async open() {
@@ -158,12 +159,12 @@ interface Opened {
 async function open(
   makeClient: () => Promise<{ client: RedisClient; isOwned: boolean }>,
   options: RedisOptions,
-  waiting: Waiting,
+  timers: Timers,
 ): Promise<Opened> {
   const { client, isOwned } = await makeClient()
-  const connection = new Connection(client, isOwned, options, waiting)
+  const connection = new Connection(client, isOwned, options, timers)
   client.on("error", connection.onError)
-  const hints = new Hints(client, connection, options, waiting)
+  const hints = new Hints(client, connection, options, timers)
   const lossDetector = new LossDetector(connection, () => hints.notify("forgotten"))
   try {
     await examine(connection, client, options)
@@ -177,7 +178,7 @@ async function open(
   // In the background: with a million runs it takes seconds. Until it is done some runs are missing from lists, nothing else.
   void completeLists(connection).catch(() => undefined)
   connection.onMissingScript = lossDetector.checkSoon
-  const ended = new EndedHints(waiting, () => hints.publish("ended"))
+  const ended = new EndedHints(timers, () => hints.publish("ended"))
   hints.onEnded = () => ended.onReceived()
   return { client, isOwned, connection, lossDetector, hints, ended }
 }

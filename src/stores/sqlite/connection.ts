@@ -1,20 +1,13 @@
 import { dirname } from "node:path"
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { Timers } from "../kit/timers.ts"
 import type { Database, Driver } from "./driver.ts"
 import { faultOf, isBusy } from "./faults.ts"
 import { assertLocal } from "./file-system.ts"
 import { migrate } from "./migrations.ts"
 import { OpenFile } from "./open-file.ts"
 import { Prepared } from "./prepared.ts"
-
-/** Timers and randomness of the store: the system's, or a test's. */
-export interface Waiting {
-  setTimer(delayMs: number, callback: () => void): () => void
-  monotonic(): number
-  /** In [0, 1). Processes that wait for the same lock try again at different times. */
-  random(): number
-}
 
 export interface ConnectionOptions {
   readonly path: string
@@ -47,11 +40,11 @@ const keptOpen: Database[] = []
 export class Connection extends Prepared {
   readonly #database: Database
   readonly #options: ConnectionOptions
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   #file: OpenFile | null = null
   #isClosed = false
 
-  static async open(driver: Driver, options: ConnectionOptions, waiting: Waiting): Promise<Connection> {
+  static async open(driver: Driver, options: ConnectionOptions, timers: Timers): Promise<Connection> {
     const { path } = options
     if (path !== ":memory:") assertLocal(path)
     let database: Database
@@ -60,7 +53,7 @@ export class Connection extends Prepared {
     } catch (error) {
       throw faultOf(error, path)
     }
-    const connection = new Connection(database, options, waiting)
+    const connection = new Connection(database, options, timers)
     try {
       await connection.#prepareFile()
     } catch (error) {
@@ -70,11 +63,11 @@ export class Connection extends Prepared {
     return connection
   }
 
-  private constructor(database: Database, options: ConnectionOptions, waiting: Waiting) {
+  private constructor(database: Database, options: ConnectionOptions, timers: Timers) {
     super(database)
     this.#database = database
     this.#options = options
-    this.#waiting = waiting
+    this.#timers = timers
   }
 
   /** All reads in it see one state of the file. Readers wait for no other process, because of the write-ahead log. */
@@ -152,22 +145,22 @@ export class Connection extends Prepared {
 
   async #withRetries<T>(attempt: () => T): Promise<T> {
     const { path, lockDeadlineMs } = this.#options
-    this.#file?.assertSame(this.#waiting.monotonic())
-    const deadline = this.#waiting.monotonic() + lockDeadlineMs
+    this.#file?.assertSame(this.#timers.monotonic())
+    const deadline = this.#timers.monotonic() + lockDeadlineMs
     for (let delayMs = RETRY_MIN_MS; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
       try {
         return attempt()
       } catch (error) {
-        if (!isBusy(error) || this.#waiting.monotonic() >= deadline) throw faultOf(error, path)
+        if (!isBusy(error) || this.#timers.monotonic() >= deadline) throw faultOf(error, path)
       }
-      await this.#pause(delayMs * (0.5 + this.#waiting.random()))
+      await this.#pause(delayMs * (0.5 + this.#timers.random()))
       if (this.#isClosed) throw new BelfryError("BELFRY_STORE_CLOSED", `The store on ${path} was closed.`)
     }
   }
 
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.setTimer(delayMs, resolve)
+      this.#timers.setTimer(delayMs, resolve)
     })
   }
 

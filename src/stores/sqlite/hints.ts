@@ -1,6 +1,8 @@
 import type { Hint } from "../../store/store.ts"
+import { HintListeners } from "../kit/hint-listeners.ts"
 import { SHARED_HINTS } from "../kit/shared-hints.ts"
-import type { Connection, Waiting } from "./connection.ts"
+import type { Timers } from "../kit/timers.ts"
+import type { Connection } from "./connection.ts"
 import { type HintCounts, readHintCounts } from "./statements/hint-counts.ts"
 
 /** How often the file is checked for commits of other processes, while there are listeners. A check reads shared memory. */
@@ -11,24 +13,22 @@ const WATCH_EVERY_MS = 100
  * if it has changed, the stored counts of hints are compared: a heartbeat changes the file, but no count.
  */
 export class Hints {
-  readonly #waiting: Waiting
+  readonly #timers: Timers
   readonly #connection: () => Connection | null
-  readonly #listeners = new Set<(hint: Hint) => void>()
+  readonly #listeners = new HintListeners()
   #seen: { dataVersion: number; counts: HintCounts } | null = null
   #stopWatch: (() => void) | null = null
 
-  constructor(waiting: Waiting, connection: () => Connection | null) {
-    this.#waiting = waiting
+  constructor(timers: Timers, connection: () => Connection | null) {
+    this.#timers = timers
     this.#connection = connection
   }
 
   listen(onHint: (hint: Hint) => void): () => void {
-    // A new function for each call, because one callback may be passed twice and stopped once.
-    const listener = (hint: Hint) => onHint(hint)
-    this.#listeners.add(listener)
+    const stop = this.#listeners.add(onHint)
     if (this.#stopWatch === null) this.#watch()
     return () => {
-      this.#listeners.delete(listener)
+      stop()
       if (this.#listeners.size === 0) this.#stop()
     }
   }
@@ -39,7 +39,7 @@ export class Hints {
       const { dataVersion, counts } = this.#seen
       this.#seen = { dataVersion, counts: added(counts, hints) }
     }
-    for (const hint of hints) this.#call(hint)
+    for (const hint of hints) this.#listeners.notify(hint)
   }
 
   close(): void {
@@ -49,7 +49,7 @@ export class Hints {
 
   #watch(): void {
     this.#check()
-    this.#stopWatch = this.#waiting.setTimer(WATCH_EVERY_MS, () => this.#watch())
+    this.#stopWatch = this.#timers.setTimer(WATCH_EVERY_MS, () => this.#watch())
   }
 
   #stop(): void {
@@ -67,19 +67,9 @@ export class Hints {
       const counts = readHintCounts(connection)
       const before = this.#seen?.counts ?? counts
       this.#seen = { dataVersion, counts }
-      for (const hint of SHARED_HINTS) if (counts[hint] !== before[hint]) this.#call(hint)
+      for (const hint of SHARED_HINTS) if (counts[hint] !== before[hint]) this.#listeners.notify(hint)
     } catch {
       // If the file can't be read, the next operation throws. A lost hint costs only speed (law 11).
-    }
-  }
-
-  #call(hint: Hint): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(hint)
-      } catch {
-        // The write is done, and a listener that throws doesn't change that.
-      }
     }
   }
 }

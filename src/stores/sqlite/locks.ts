@@ -1,7 +1,8 @@
 import type { Instant } from "../../core/instant.ts"
 import { type AcquireAnswer, assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
 import { LockConnection } from "../../lock/lock-connection.ts"
-import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
+import type { Timers } from "../kit/timers.ts"
+import { Connection, type ConnectionOptions } from "./connection.ts"
 import { loadDriver } from "./driver.ts"
 
 const SELECT_HOLD = `
@@ -40,18 +41,18 @@ const DELETE_EXPIRED = `
 const EXPIRED_FOR_MS = 3_600_000
 
 /** Locks in one file, for the processes of one host. Every write takes the file's write lock first, so it is an atom. */
-export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting): LockBackend {
+export function createSqliteLocks(options: ConnectionOptions, timers: Timers): LockBackend {
   const lockConnection = new LockConnection(
     {
       where: options.path,
       async open() {
-        const connection = await Connection.open(await loadDriver(), options, waiting)
+        const connection = await Connection.open(await loadDriver(), options, timers)
         await connection.write((now) => connection.prepare(DELETE_EXPIRED).run(now - EXPIRED_FOR_MS))
         return connection
       },
       close: (connection) => connection.close(),
     },
-    waiting,
+    timers,
   )
   return {
     open: () => lockConnection.open(),

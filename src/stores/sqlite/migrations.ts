@@ -1,4 +1,4 @@
-import { BelfryError } from "../../core/errors.ts"
+import { isCurrentSchema } from "../kit/schema-gate.ts"
 import type { Database } from "./driver.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
 import { MIGRATION_2 } from "./migrations/0002.ts"
@@ -35,15 +35,7 @@ function rollBack(database: Database): void {
 }
 
 function isCurrent(database: Database, path: string, migrations: readonly string[]): boolean {
-  const schema = schemaOf(database)
-  if (schema > migrations.length) {
-    throw new BelfryError(
-      "BELFRY_STORE_SCHEMA_NEWER",
-      `${path} is at schema ${schema}; this version of belfry knows ${migrations.length}. Upgrade belfry before opening it.`,
-      { details: { path, schema, known: migrations.length } },
-    )
-  }
-  return schema === migrations.length
+  return isCurrentSchema(schemaOf(database), { known: migrations.length, where: path })
 }
 
 /** 0 for a file that Belfry has never opened. */

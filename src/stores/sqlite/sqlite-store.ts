@@ -1,6 +1,7 @@
 import type { Store, TransactionalStore } from "../../store/store.ts"
 import { OpenOnce } from "../kit/open-once.ts"
-import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
+import type { Timers } from "../kit/timers.ts"
+import { Connection, type ConnectionOptions } from "./connection.ts"
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
 import { operations } from "./operations.ts"
@@ -14,11 +15,11 @@ export type SqliteStore = TransactionalStore<SqliteTransaction>
  */
 export function createSqliteStore(
   options: ConnectionOptions,
-  waiting: Waiting,
+  timers: Timers,
   load: () => Promise<Driver> = loadDriver,
 ): SqliteStore {
-  const opening = new OpenOnce(options.path, async () => Connection.open(await load(), options, waiting))
-  const hints = new Hints(waiting, () => opening.opened)
+  const opening = new OpenOnce(options.path, async () => Connection.open(await load(), options, timers))
+  const hints = new Hints(timers, () => opening.opened)
   return {
     async open() {
       await opening.reach()
@@ -34,7 +35,7 @@ export function createSqliteStore(
       return async () => stop()
     },
     ...operations({
-      random: () => waiting.random(),
+      random: () => timers.random(),
       async read(work) {
         const connection = await opening.reach()
         return connection.read((now) => work(connection, now))
@@ -50,12 +51,12 @@ export function createSqliteStore(
       sendHints: (sent) => hints.send(sent),
     }),
     within: (transaction) =>
-      within(new Transaction(transaction, options.path), () => opening.reach(), waiting),
+      within(new Transaction(transaction, options.path), () => opening.reach(), timers),
   }
 }
 
 /** Sends no hints itself: listeners get them after the commit, when they notice that the file has changed. */
-function within(transaction: Transaction, opened: () => Promise<unknown>, { random }: Waiting): Store {
+function within(transaction: Transaction, opened: () => Promise<unknown>, { random }: Timers): Store {
   const work: Transaction["work"] = async (each) => {
     await opened()
     return transaction.work(each)

@@ -3,7 +3,8 @@ import type { Hint, Store } from "belfry/store"
 import { type Cluster, Redis } from "ioredis"
 import type { LockBackend } from "../../../src/lock.ts"
 import { systemClock } from "../../../src/runtime/clock.ts"
-import type { RedisClient, Waiting } from "../../../src/stores/redis/client.ts"
+import type { Timers } from "../../../src/stores/kit/timers.ts"
+import type { RedisClient } from "../../../src/stores/redis/client.ts"
 import { createRedisLocks } from "../../../src/stores/redis/locks.ts"
 import { clientFor } from "../../../src/stores/redis/own-client.ts"
 import { placeOf, taggedPrefix } from "../../../src/stores/redis/place.ts"
@@ -30,7 +31,7 @@ export interface StoreOptions {
   readonly prefix?: string
   /** Default: so long that no call of a test reaches it. */
   readonly deadlineMs?: number
-  readonly clock?: Waiting
+  readonly clock?: Timers
   readonly onWarning?: (message: string) => void
 }
 

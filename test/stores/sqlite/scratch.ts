@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Store } from "belfry/store"
 import { afterEach } from "vitest"
 import { systemClock } from "../../../src/runtime/clock.ts"
-import type { Waiting } from "../../../src/stores/sqlite/connection.ts"
+import type { Timers } from "../../../src/stores/kit/timers.ts"
 import { type Database, loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"
 import { PATIENCE_MS } from "../../support/patience.ts"
@@ -29,7 +29,7 @@ export function aPath(): string {
 
 export interface StoreOptions {
   readonly lockDeadlineMs?: number
-  readonly clock?: Waiting
+  readonly clock?: Timers
 }
 
 /** Like `sqlite(path)`, but with a long lock deadline. It is closed when the test ends. */
