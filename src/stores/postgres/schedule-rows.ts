@@ -70,7 +70,7 @@ export const countsOf = (s: string) => `
 
 /**
  * The same joins for a query that reads all schedules. By primary key, 10,000 schedules took 20,000 index scans, and the
- * estimated cost made the server compile the query first, which took up to 1.5 s.
+ * estimated cost made the server compile the query: the first call took 558 ms, and with these joins 40.
  */
 export const countsOfAll = (s: string) => `
   left join belfry.counts as c on c.schedule_id = ${s}.id
