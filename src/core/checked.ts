@@ -75,9 +75,13 @@ export function checkedPart<Table extends OptionTable>(
 export function checkedValue<Value>(value: unknown, kind: RequiredKind<Value>, at: Place): Value
 export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined
 export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined {
-  if (value !== undefined && (value !== null || kind.takesNull)) return readSafely(value, kind, at)
+  if (isGiven(value, kind)) return readSafely(value, kind, at)
   if (kind.isRequired) throw notAllowed(value, kind.allowed, at)
   return undefined
+}
+
+function isGiven(value: unknown, kind: Kind<unknown>): boolean {
+  return value !== undefined && (value !== null || kind.takesNull === true)
 }
 
 /** Reading a proxy or a getter may throw anything. */
@@ -101,8 +105,8 @@ function readAll<Table extends OptionTable>(
   for (const name of namesIn(table)) {
     const kind = table[name]!
     const value = values[name]
-    const isMissing = (value === undefined || value === null) && kind.isRequired !== true && !kind.takesNull
-    read[name] = isMissing ? undefined : checkedValue(value, kind, { source, option: `${prefix}${name}` })
+    const isLeftOut = !isGiven(value, kind) && kind.isRequired !== true
+    read[name] = isLeftOut ? undefined : checkedValue(value, kind, { source, option: `${prefix}${name}` })
   }
   return read as Checked<Table>
 }

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { cycleInWords, cyclesIn, cycleThrough, idsDependedOn } from "./dependency-cycles.ts"
+import {
+  cycleInWords,
+  cyclesIn,
+  cycleThrough,
+  idsDependedOn,
+  inDependencyOrder,
+} from "./dependency-cycles.ts"
 
 /** `"a>b,c b>a"`: a depends on b and c, b on a. */
 function graph(text: string): ReadonlyMap<string, readonly string[]> {
@@ -96,4 +102,25 @@ test("a chain of 100,000 dependencies has no cycle", () => {
 
   assert.deepEqual(cyclesIn(chain), [])
   assert.equal(cycleThrough("s0", chain), null)
+})
+
+describe("the order of dependencies", () => {
+  test.each([
+    ["a b c", "a b c"],
+    ["a>b b>c c", "c b a"],
+    ["a>c b c", "c a b"],
+    ["a>b,c b>d c>d d", "d c b a"],
+    ["a>elsewhere b", "a b"],
+  ])("of %s is %s", (text, order) => {
+    assert.equal(inDependencyOrder(graph(text)).join(" "), order)
+  })
+
+  test("of a chain of 100,000 ids is found without overflowing the stack", () => {
+    const last = 100_000
+    const chain = new Map(Array.from({ length: last }, (_, id) => [`${id}`, [`${id + 1}`]] as const))
+
+    const order = inDependencyOrder(chain)
+
+    assert.deepEqual([order.length, order[0], order.at(-1)], [last, `${last - 1}`, "0"])
+  })
 })

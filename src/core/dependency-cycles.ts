@@ -79,3 +79,21 @@ function withoutAcyclic(dependencies: Dependencies): Dependencies {
   }
   return remaining
 }
+
+/**
+ * The ids in the given order, except that an id comes after the ids it depends on. There must be no cycle. A list of open ids and no
+ * recursion: a chain of 100,000 schedules would overflow the stack.
+ */
+export function inDependencyOrder(dependencies: Dependencies): readonly string[] {
+  const remaining = new Set(dependencies.keys())
+  const ordered = new Set<string>()
+  const open = [...remaining].reverse()
+  while (open.length > 0) {
+    const id = open.at(-1)!
+    remaining.delete(id)
+    const needed = (dependencies.get(id) ?? []).filter((each) => remaining.has(each))
+    if (needed.length > 0) open.push(...needed)
+    else ordered.add(open.pop()!)
+  }
+  return [...ordered]
+}

@@ -92,20 +92,20 @@ export type Listener<Name extends EventName> = Required<Hooks>[Name]
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
-  readonly #counting: StatisticsBuffer
+  readonly #statistics: StatisticsBuffer
   readonly #listeners = new Map<EventName, Set<{ call(...facts: readonly unknown[]): unknown }>>()
   /** For runs that are being created: events of their worker that wait until their creation was reported. */
   readonly #deferred = new Map<string, (() => void)[]>()
 
-  constructor(hooks: Hooks, logger: Logger, counting: StatisticsBuffer) {
+  constructor(hooks: Hooks, logger: Logger, statistics: StatisticsBuffer) {
     this.#hooks = hooks
     this.#logger = logger
-    this.#counting = counting
+    this.#statistics = statistics
   }
 
   /** Counts the event for the statistics. Most programs have no hook or listener; then no event object is made. */
   emit(run: EventRun, what: RunEventBody): void {
-    this.#counting.note(run, what)
+    this.#statistics.note(run, what)
     if (!this.#hasListener("run")) return
     const notify = () => this.#notify("run", { ...factsOfRun(run), ...what })
     const deferred = what.type === "created" ? undefined : this.#deferred.get(run.id)

@@ -23,6 +23,7 @@ import type {
   Swap,
   TransitionAnswer,
 } from "../store/store.ts"
+import { withOperations } from "../store/with-operations.ts"
 
 /**
  * A store that answers writes as the given store would, and stores nothing. So a dry run takes the real steps and gets the real
@@ -43,14 +44,7 @@ export function dryStore(store: Store): Store {
     appendJournal: async (entries) => entries.map(() => ({ outcome: "done" })),
     ...refusing("dueSchedules", "claim", "heartbeat", "prune", "appendLogs"),
   }
-  return new Proxy(store, {
-    get(target, name) {
-      const written = own[name as keyof Store]
-      if (written !== undefined) return written
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === "function" ? value.bind(target) : value
-    },
-  })
+  return withOperations(store, own)
 }
 
 /** One after another: each element sees the writes of the elements before it. */

@@ -1,4 +1,5 @@
 import type { Hint, Store } from "../store/store.ts"
+import { withOperations } from "../store/with-operations.ts"
 
 /**
  * A store that also hints this process's own loops after each write. Some databases give no hints (MySQL) or late ones. Without
@@ -10,19 +11,10 @@ export function withOwnHints(store: Store, onHint: (hint: Hint) => void): Store 
     for (const hint of hints) onHint(hint)
     return answered
   }
-  const hinting: Partial<Store> = {
+  return withOperations(store, {
     putSchedule: (...given) => hinted(store.putSchedule(...given), "schedules"),
     fire: (...given) => hinted(store.fire(...given), "schedules", "runs"),
     enqueue: (...given) => hinted(store.enqueue(...given), "runs"),
     transition: (...given) => hinted(store.transition(...given), "cancelled", "runs"),
-  }
-  // A proxy, not a copy: a store may be an object of a class, with methods on its prototype.
-  return new Proxy(store, {
-    get(target, name) {
-      const own = hinting[name as keyof Store]
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === "function" ? value.bind(target) : value
-    },
   })
 }

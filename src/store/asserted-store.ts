@@ -1,13 +1,14 @@
 import { assert } from "../core/errors.ts"
 import type { Instant } from "../core/instant.ts"
 import type { Claimed, ClaimRequest, Store } from "./store.ts"
+import { withOperations } from "./with-operations.ts"
 
 /**
  * Checks the parts of a store's answers that the engine relies on. A faulty store then fails loudly, instead of performing a run
  * for another run's result. The checks stay on in production; they cost less than a microsecond a run.
  */
 export function assertedStore(store: Store): Store {
-  const asserted: Partial<Store> = {
+  return withOperations(store, {
     now: async () => assertedInstant(await store.now()),
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
@@ -22,15 +23,6 @@ export function assertedStore(store: Store): Store {
       const claimed = await store.claim(request)
       assertClaimed(request, claimed)
       return claimed
-    },
-  }
-  // A proxy, not a copy: a store may be an object of a class, with methods on its prototype.
-  return new Proxy(store, {
-    get(target, name) {
-      const own = asserted[name as keyof Store]
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === "function" ? value.bind(target) : value
     },
   })
 }

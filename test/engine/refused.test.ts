@@ -4,6 +4,7 @@ import { test } from "vitest"
 import * as z from "zod"
 import type { Json } from "../../src/core/json.ts"
 import type { Store } from "../../src/store/store.ts"
+import { collectedLog } from "../support/collected-log.ts"
 import { Fleet } from "../support/fleet.ts"
 
 /** The database of this test refuses any record that contains this text. */
@@ -81,4 +82,25 @@ test("enqueue rejects with BELFRY_STORE_REFUSED if the store refuses the run", a
 
   await assert.rejects(node.enqueue(task, { payload: TOO_LONG as never }), { code: "BELFRY_STORE_REFUSED" })
   await fleet[Symbol.asyncDispose]()
+})
+
+test("a store that refuses every end of a run is asked twice, and the error is logged", async () => {
+  await using fleet = new Fleet()
+  let asked = 0
+  const store: Store = {
+    ...fleet.store,
+    transition: async (changes) => {
+      asked += changes.length
+      return changes.map(() => ({ outcome: "refused", why: "no end can be stored" }))
+    },
+  }
+  const log = collectedLog()
+  const task = defineTask({ name: "t", run: () => "done" })
+  const node = await fleet.started({ store, tasks: [task], logger: log.logger })
+
+  await node.enqueue(task)
+  await fleet.advance("1s")
+
+  assert.equal(asked, 2)
+  assert.ok(log.lines.some(({ message }) => message === "The run's end can't be stored"))
 })

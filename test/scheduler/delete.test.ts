@@ -43,3 +43,39 @@ test("an occurrence that a deleted schedule had passed over runs if the schedule
 
   assert.deepEqual(performed, ["once@2026-06-01T12:00:00Z"])
 })
+
+test("a deletion that the store refuses is reported at once, with the store's reason", async () => {
+  let tries = 0
+  const refusing: Store = {
+    ...memory(),
+    fire: async () => {
+      tries++
+      return [{ outcome: "refused", why: "the journal entry is too large" }]
+    },
+  }
+  const scheduler = createScheduler({ store: refusing, tasks: [] })
+  await scheduler.schedules.create("s", { task: "any", cron: "* * * * *" })
+
+  await rejectsWith("BELFRY_STORE_REFUSED", scheduler.schedules.delete("s"), /the journal entry is too large/)
+
+  assert.equal(tries, 1)
+})
+
+test("a schedule that keeps changing is reported by a bulk delete, and the others are deleted", async () => {
+  const store: Store = memory()
+  const moving: Store = {
+    ...store,
+    fire: async (plans) =>
+      plans.some(({ scheduleId }) => scheduleId === "moving") ? [{ outcome: "stale" }] : store.fire(plans),
+  }
+  const scheduler = createScheduler({ store: moving, tasks: [] })
+  for (const id of ["a", "moving", "z"])
+    await scheduler.schedules.create(id, { task: "any", cron: "* * * * *" })
+
+  const { ids, refused } = await scheduler.schedules.delete({ all: true })
+
+  assert.deepEqual(
+    [ids, refused.map(({ id, code }) => [id, code])],
+    [["a", "z"], [["moving", "BELFRY_SCHEDULE_CHANGED"]]],
+  )
+})

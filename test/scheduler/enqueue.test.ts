@@ -187,6 +187,33 @@ test("enqueueMany returns the results in the order of the runs", async () => {
   assert.deepEqual(await node.enqueueMany(task, []), [])
 })
 
+test("enqueueMany returns one result for each run, in order, also above the size of a batch", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  const ids = Array.from({ length: 2_500 }, (_, index) => `r${index}`)
+
+  const answers = await node.enqueueMany(
+    "send",
+    ids.map((id) => ({ id })),
+  )
+
+  assert.deepEqual(
+    answers.map(({ runId }) => runId),
+    ids,
+  )
+})
+
+test("enqueueMany treats a hole of a sparse array as a run without options", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  const runs: { id?: string }[] = []
+  runs[1] = { id: "second" }
+
+  const answers = await node.enqueueMany("send", runs)
+
+  assert.deepEqual([answers.length, answers[0]!.outcome, answers[1]!.runId], [2, "created", "second"])
+})
+
 test("enqueueMany stores no run if one of them is invalid", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })

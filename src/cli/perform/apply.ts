@@ -3,7 +3,7 @@ import type { ApplyOptions, ApplyReport, ScheduleToApply } from "../../scheduler
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
 import type { Call } from "../parsing/command.ts"
-import { applyRows, summaryOf } from "../printing/apply-rows.ts"
+import { applyRows, isTaken, summaryOf } from "../printing/apply-rows.ts"
 import { hint, showAll, warn } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
 import { problemOf } from "../refusal.ts"
@@ -60,17 +60,11 @@ async function printReport(call: Call, report: ApplyReport): Promise<ExitCode | 
   const exit = exitOf(steps)
   await showAll(call, steps, applyRows(call.flags.isOn("diff")))
   warnOfRefused(call, steps)
-  const isNothingDone =
-    isDryRun ||
-    steps.every(
-      ({ action, refused, isNotTried }) =>
-        action === "same" || action === "owned" || refused !== null || isNotTried,
-    )
   const done =
     exit === undefined
       ? "Done."
       : "The other changes were made. Correct the failed ones and run the command again."
-  hint(call, `${summaryOf(steps)}. ${isNothingDone ? "Nothing was changed." : done}`)
+  hint(call, `${summaryOf(steps)}. ${isDryRun || !steps.some(isTaken) ? "Nothing was changed." : done}`)
   return exit
 }
 

@@ -57,6 +57,11 @@ function valuesOf({ changes }: ApplyStep): string {
   return changes.map(changeWords).join(", ")
 }
 
+/** Whether the step created, changed or deleted its schedule. */
+export function isTaken(step: ApplyStep): boolean {
+  return ["create", "change", "delete"].includes(outcomeOf(step))
+}
+
 export function summaryOf(steps: readonly ApplyStep[]): string {
   const count = (outcome: Outcome) => steps.filter((step) => outcomeOf(step) === outcome).length
   const [failed, notDone] = [count("failed"), count("not done")]

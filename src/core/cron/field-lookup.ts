@@ -33,21 +33,21 @@ export function lookupsOf(fields: {
   dayOfWeek: Field
 }): FieldLookups {
   return {
-    second: ladderOf(fields.second.values),
-    minute: ladderOf(fields.minute.values),
-    hour: ladderOf(fields.hour.values),
-    month: ladderOf(fields.month.values),
+    second: lookupOf(fields.second.values),
+    minute: lookupOf(fields.minute.values),
+    hour: lookupOf(fields.hour.values),
+    month: lookupOf(fields.month.values),
     daysOfMonth: fields.dayOfMonth.values.reduce((bits, day) => bits | (1 << day), 0),
     daysByFirstWeekday: weekdaysByFirst(fields.dayOfWeek.values),
   }
 }
 
 /** Values are below 60. Index 60 exists because the search looks up the value after the last one. */
-const LADDER_SIZE = 61
+const LOOKUP_SIZE = 61
 
-function ladderOf(values: readonly number[]): FieldLookup {
-  const atOrAfter = new Int8Array(LADDER_SIZE).fill(-1)
-  const atOrBefore = new Int8Array(LADDER_SIZE).fill(-1)
+function lookupOf(values: readonly number[]): FieldLookup {
+  const atOrAfter = new Int8Array(LOOKUP_SIZE).fill(-1)
+  const atOrBefore = new Int8Array(LOOKUP_SIZE).fill(-1)
   for (const value of values.toReversed()) atOrAfter.fill(value, 0, value + 1)
   for (const value of values) atOrBefore.fill(value, value)
   return { first: values[0]!, last: values[values.length - 1]!, atOrAfter, atOrBefore }

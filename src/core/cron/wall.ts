@@ -4,7 +4,7 @@ import { daysIn } from "./month-days.ts"
 
 /**
  * The search on the wall clock, without time zones: the first matching wall time at or after a given one, or the last at or
- * before it. Days are bits and times are ladder lookups, so within a month the cost doesn't depend on the distance, and a
+ * before it. Days are bits and times are table lookups, so within a month the cost doesn't depend on the distance, and a
  * month without a match costs one mask.
  */
 

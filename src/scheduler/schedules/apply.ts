@@ -1,6 +1,6 @@
 import { checked, checkedValue, copied, type Kind } from "../../core/checked.ts"
 import { defineSchedule } from "../../core/definition.ts"
-import { cyclesIn } from "../../core/dependency-cycles.ts"
+import { cyclesIn, inDependencyOrder } from "../../core/dependency-cycles.ts"
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
 import { callback, flag, list, record, required, unread } from "../../core/kinds.ts"
 import { TAG } from "../../core/limits.ts"
@@ -166,22 +166,11 @@ async function checkCycles(store: Store, wanted: ReadonlyMap<string, CreateOptio
   if (own !== undefined) throw cycleRefusal(own)
 }
 
-/**
- * A schedule can be created only after the schedules it depends on, so the steps are sorted. With a list of open steps instead
- * of recursion: a chain of 100,000 schedules would overflow the stack.
- */
+/** A schedule can be created only after the schedules it depends on. */
 function dependenciesFirst(steps: readonly Planned[]): readonly Planned[] {
-  const remaining = new Map(steps.map((step) => [step.id, step]))
-  const ordered = new Set<Planned>()
-  const open = [...steps].reverse()
-  while (open.length > 0) {
-    const step = open.at(-1)!
-    remaining.delete(step.id)
-    const needed = dependedOn(step.options).flatMap((id) => remaining.get(id) ?? [])
-    if (needed.length > 0) open.push(...needed)
-    else ordered.add(open.pop()!)
-  }
-  return [...ordered]
+  const byId = new Map(steps.map((step) => [step.id, step]))
+  const dependencies = new Map(steps.map(({ id, options }) => [id, dependedOn(options)]))
+  return inDependencyOrder(dependencies).map((id) => byId.get(id)!)
 }
 
 function dependedOn(options: CreateOptions<unknown> | null): readonly string[] {
