@@ -1,6 +1,7 @@
 /** The configuration of the stand-alone program: `belfry/config`. */
-import type { Duration } from "./core/duration.ts"
-import type { ScheduleOptions } from "./core/options.ts"
+
+import type { ScheduleOptions } from "./core/options/options.ts"
+import type { Duration } from "./core/time/duration.ts"
 import type { Hooks } from "./engine/events.ts"
 import type { Logger } from "./runtime/logger.ts"
 import type { Store } from "./store/store.ts"

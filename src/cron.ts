@@ -1,14 +1,31 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
-import { atOption, checked, checkedValue, type Kind, notAllowed, type OptionSource } from "./core/checked.ts"
+
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
 import { describeCron } from "./core/cron/describe.ts"
 import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
 import { parseCron } from "./core/cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
-import { type Instant, parseInstant } from "./core/instant.ts"
-import { choice, instant, integer, mapped, numberBetween, record, required, text } from "./core/kinds.ts"
-import { DST, OVERLAP_POLICY } from "./core/policies.ts"
-import { type Zone, zoneNamed } from "./core/zone.ts"
+import {
+  atOption,
+  checked,
+  checkedValue,
+  type Kind,
+  notAllowed,
+  type OptionSource,
+} from "./core/options/checked.ts"
+import {
+  choice,
+  instant,
+  integer,
+  mapped,
+  numberBetween,
+  record,
+  required,
+  text,
+} from "./core/options/kinds.ts"
+import { DST, OVERLAP_POLICY } from "./core/options/policies.ts"
+import { type Instant, parseInstant } from "./core/time/instant.ts"
+import { type Zone, zoneNamed } from "./core/time/zone.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"

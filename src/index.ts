@@ -2,16 +2,22 @@
 
 export type { DstPolicy } from "./core/cron/cron.ts"
 export type { Lint, LintCode } from "./core/cron/lint.ts"
-export type { Delivery } from "./core/delivery.ts"
-export type { Duration } from "./core/duration.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export type { Json } from "./core/json.ts"
-export type { PriorityOption, RetryOptions, ScheduleOptions, TriggerOptions, When } from "./core/options.ts"
-export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
-export type { EndState } from "./core/schedule.ts"
-export type { ScheduleProblem } from "./core/schedule-problems.ts"
-export type { ScheduleState } from "./core/schedule-state.ts"
-export type { StandardSchema } from "./core/standard-schema.ts"
+export type {
+  PriorityOption,
+  RetryOptions,
+  ScheduleOptions,
+  TriggerOptions,
+  When,
+} from "./core/options/options.ts"
+export type { Delivery } from "./core/run/delivery.ts"
+export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run/run.ts"
+export type { EndState } from "./core/schedule/schedule.ts"
+export type { ScheduleProblem } from "./core/schedule/schedule-problems.ts"
+export type { ScheduleState } from "./core/schedule/schedule-state.ts"
+export type { Duration } from "./core/time/duration.ts"
+export type { Json } from "./core/values/json.ts"
+export type { StandardSchema } from "./core/values/standard-schema.ts"
 export type { Role } from "./engine/engine.ts"
 export type { ClaimedWork, EventName, Hooks, Listener, RunEvent } from "./engine/events.ts"
 export type { Clock } from "./runtime/clock.ts"

@@ -1,6 +1,7 @@
 /** Distributed locks on the database you already have, without a scheduler: `belfry/lock`. */
-export type { Duration } from "./core/duration.ts"
+
 export { BelfryError } from "./core/errors.ts"
+export type { Duration } from "./core/time/duration.ts"
 export type { AcquireAnswer, LockBackend } from "./lock/backend.ts"
 export { createLocks, memoryLocks } from "./lock/create-locks.ts"
 export type { Lock } from "./lock/held-lock.ts"

@@ -1,12 +1,19 @@
 /** For authors of stores: the contract, the records a store keeps, and the conformance suite. `belfry/store`. */
-export type { RetryPolicy } from "./core/backoff.ts"
+
 export type { DstPolicy } from "./core/cron/cron.ts"
-export type { Document, NewDocument } from "./core/document.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export type { Instant } from "./core/instant.ts"
-export type { JournalEntry, NewJournalEntry } from "./core/journal.ts"
-export type { Json } from "./core/json.ts"
-export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/plan.ts"
+export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/firing/plan.ts"
+export type { Document, NewDocument } from "./core/records/document.ts"
+export type { JournalEntry, NewJournalEntry } from "./core/records/journal.ts"
+export type {
+  Counters,
+  StatisticsAddition,
+  StatisticsBucket,
+  StatisticsSpan,
+} from "./core/records/statistics.ts"
+export { bucketAt } from "./core/records/statistics.ts"
+export { unreadableSchedule } from "./core/records/unreadable.ts"
+export type { RetryPolicy } from "./core/run/backoff.ts"
 export {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -23,8 +30,8 @@ export {
   type SkipReason,
   type TriggeredBy,
   UNFINISHED,
-} from "./core/run.ts"
-export { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "./core/run-summary.ts"
+} from "./core/run/run.ts"
+export { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "./core/run/run-summary.ts"
 export {
   type CatchUp,
   concurrencyKeyOf,
@@ -37,23 +44,17 @@ export {
   type ScheduleDefinition,
   type ScheduleProgress,
   type ScheduleTally,
-} from "./core/schedule.ts"
+} from "./core/schedule/schedule.ts"
 export {
   OVERDUE_AFTER_MS,
   SCHEDULE_STATES,
   type ScheduleState,
   scheduleStateOf,
-} from "./core/schedule-state.ts"
-export { afterEnd, isEnd } from "./core/schedule-tally.ts"
-export type {
-  Counters,
-  StatisticsAddition,
-  StatisticsBucket,
-  StatisticsSpan,
-} from "./core/statistics.ts"
-export { bucketAt } from "./core/statistics.ts"
-export type { Trigger } from "./core/timetable.ts"
-export { unreadableSchedule } from "./core/unreadable.ts"
+} from "./core/schedule/schedule-state.ts"
+export { afterEnd, isEnd } from "./core/schedule/schedule-tally.ts"
+export type { Instant } from "./core/time/instant.ts"
+export type { Trigger } from "./core/time/timetable.ts"
+export type { Json } from "./core/values/json.ts"
 export {
   AN_INSTANT,
   aClaim,

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import type { PostgresStore } from "../../src/postgres.ts"
 import { connected } from "../../test/support/postgres.ts"
 

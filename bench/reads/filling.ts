@@ -1,7 +1,7 @@
-import { DEFAULT_RETRY } from "../../src/core/backoff.ts"
-import { DAY, HOUR, MINUTE } from "../../src/core/instant.ts"
-import { cancel, fail, type Run, type RunChange, succeed } from "../../src/core/run.ts"
-import { SCHEDULE_SPANS, SPANS } from "../../src/core/statistics.ts"
+import { SCHEDULE_SPANS, SPANS } from "../../src/core/records/statistics.ts"
+import { DEFAULT_RETRY } from "../../src/core/run/backoff.ts"
+import { cancel, fail, type Run, type RunChange, succeed } from "../../src/core/run/run.ts"
+import { DAY, HOUR, MINUTE } from "../../src/core/time/instant.ts"
 import { aHeartbeat, anEntry, aRunOf, aSchedule, aWorker } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store/store.ts"
 

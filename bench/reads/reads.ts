@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from "../../src/core/instant.ts"
+import { DAY, HOUR, MINUTE } from "../../src/core/time/instant.ts"
 import type { RunFilter, RunPage, ScheduleFilter, SchedulePage, Store } from "../../src/store/store.ts"
 import { type Filling, scheduleId } from "./filling.ts"
 

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import type { Store } from "../../src/store.ts"
 import { inFlight } from "../shared/answering.ts"
 

@@ -1,5 +1,5 @@
-import type { Schedule } from "../../src/core/schedule.ts"
-import type { StandardSchema } from "../../src/core/standard-schema.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { StandardSchema } from "../../src/core/values/standard-schema.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import { aSchedule } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store.ts"

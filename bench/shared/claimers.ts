@@ -1,5 +1,5 @@
-import { planFire } from "../../src/core/fire.ts"
-import type { Schedule } from "../../src/core/schedule.ts"
+import { planFire } from "../../src/core/firing/fire.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import type { Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"
 import { aBenchSchedule, aYearlySchedule, HOUR } from "./belfry.ts"

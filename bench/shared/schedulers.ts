@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import type { RunPage, RunSummary, Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"

@@ -1,4 +1,4 @@
-import type { Instant } from "../core/instant.ts"
+import type { Instant } from "../core/time/instant.ts"
 
 /**
  * Many schedules that are due at one instant. Firing them takes so long that the last one would be late, so they are fired a

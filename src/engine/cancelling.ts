@@ -1,4 +1,4 @@
-import { cancel, type RunChange } from "../core/run.ts"
+import { cancel, type RunChange } from "../core/run/run.ts"
 import type { Store } from "../store/store.ts"
 
 /** A run may change again before each try, so the tries are limited. */

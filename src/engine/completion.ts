@@ -1,5 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
-import type { Run, RunChange } from "../core/run.ts"
+import type { Run, RunChange } from "../core/run/run.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 

@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import type { Schedule } from "../core/schedule.ts"
-import { describeThrown } from "../core/thrown.ts"
+import type { Schedule } from "../core/schedule/schedule.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import { version } from "../runtime/version.ts"

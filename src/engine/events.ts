@@ -1,6 +1,6 @@
-import type { Json } from "../core/json.ts"
-import type { Run, SkipReason } from "../core/run.ts"
-import { describeThrown } from "../core/thrown.ts"
+import type { Run, SkipReason } from "../core/run/run.ts"
+import type { Json } from "../core/values/json.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { StatisticsBuffer } from "./statistics-buffer.ts"
 

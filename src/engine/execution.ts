@@ -1,7 +1,6 @@
-import type { RetryPolicy } from "../core/backoff.ts"
-import { mayHaveBegun, NOT_REPEATED } from "../core/delivery.ts"
-import { formatDuration } from "../core/duration.ts"
 import { assert, BelfryError } from "../core/errors.ts"
+import type { RetryPolicy } from "../core/run/backoff.ts"
+import { mayHaveBegun, NOT_REPEATED } from "../core/run/delivery.ts"
 import {
   type Failure,
   fail,
@@ -13,9 +12,10 @@ import {
   type RunChange,
   release,
   succeed,
-} from "../core/run.ts"
-import { shown, textFrom } from "../core/shown.ts"
-import { describeThrown, storable } from "../core/thrown.ts"
+} from "../core/run/run.ts"
+import { formatDuration } from "../core/time/duration.ts"
+import { shown, textFrom } from "../core/values/shown.ts"
+import { describeThrown, storable } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
 import { NO_OUTPUT, outputOf, reportsSuccess, retryRequestOf } from "../task/output.ts"

@@ -1,9 +1,15 @@
-import type { Instant } from "../core/instant.ts"
-import { runIdOf } from "../core/occurrence.ts"
-import { type FireFacts, needsRecords, type Plan, type Recorded, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
-import { isRange, type Missed, UNFINISHED } from "../core/run.ts"
-import type { RunSummary } from "../core/run-summary.ts"
-import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
+import { runIdOf } from "../core/firing/occurrence.ts"
+import {
+  type FireFacts,
+  needsRecords,
+  type Plan,
+  type Recorded,
+  UNFINISHED_FACTS_MAX,
+} from "../core/firing/plan.ts"
+import { isRange, type Missed, UNFINISHED } from "../core/run/run.ts"
+import type { RunSummary } from "../core/run/run-summary.ts"
+import { concurrencyKeyOf, type Schedule } from "../core/schedule/schedule.ts"
+import type { Instant } from "../core/time/instant.ts"
 import type { Store } from "../store/store.ts"
 
 /**

@@ -1,5 +1,5 @@
-import { nextBeatInMs } from "../core/liveness.ts"
-import { describeThrown } from "../core/thrown.ts"
+import { nextBeatInMs } from "../core/records/liveness.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Store, WorkerDescription } from "../store/store.ts"

@@ -1,4 +1,4 @@
-import { SECOND } from "../core/instant.ts"
+import { SECOND } from "../core/time/instant.ts"
 import type { Clock } from "../runtime/clock.ts"
 
 /** How long a schedule is postponed if the records for its plan can't be read. */

@@ -1,5 +1,5 @@
-import type { RetryPolicy } from "../core/backoff.ts"
-import type { Run } from "../core/run.ts"
+import type { RetryPolicy } from "../core/run/backoff.ts"
+import type { Run } from "../core/run/run.ts"
 import type { Store } from "../store/store.ts"
 import type { LastSuccess, RunInfo } from "../task/task-context.ts"
 

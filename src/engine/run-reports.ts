@@ -1,5 +1,5 @@
-import { latenessMs } from "../core/lateness.ts"
-import { isFinished, isGivenUp, type Run, type RunChange } from "../core/run.ts"
+import { latenessMs } from "../core/run/lateness.ts"
+import { isFinished, isGivenUp, type Run, type RunChange } from "../core/run/run.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Events } from "./events.ts"
 

@@ -1,5 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
-import { isAlreadyMade, type RunChange } from "../core/run.ts"
+import { isAlreadyMade, type RunChange } from "../core/run/run.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
 

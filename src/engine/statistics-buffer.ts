@@ -11,7 +11,7 @@ import {
   subjectOfSchedule,
   subjectOfTask,
   sumOf,
-} from "../core/statistics.ts"
+} from "../core/records/statistics.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { StatisticsBatch } from "../store/store.ts"
 import type { RunEventBody } from "./events.ts"

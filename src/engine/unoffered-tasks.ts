@@ -1,5 +1,5 @@
-import { MINUTE } from "../core/instant.ts"
-import { describeThrown } from "../core/thrown.ts"
+import { MINUTE } from "../core/time/instant.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"

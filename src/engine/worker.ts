@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run.ts"
-import { describeThrown } from "../core/thrown.ts"
+import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run/run.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Claimed, Store } from "../store/store.ts"

@@ -1,8 +1,8 @@
-import type { OptionSource } from "../core/checked.ts"
-import { DURATION_MAX } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
-import { duration } from "../core/kinds.ts"
-import { shown } from "../core/shown.ts"
+import type { OptionSource } from "../core/options/checked.ts"
+import { duration } from "../core/options/kinds.ts"
+import { DURATION_MAX } from "../core/time/duration.ts"
+import { shown } from "../core/values/shown.ts"
 
 /**
  * What a lock needs from a database. Each operation is atomic and uses the database's own clock. `laws.ts` has the cases that

@@ -1,5 +1,5 @@
-import { checkedValue, checkNothingElse } from "../core/checked.ts"
-import { objectWith, required } from "../core/kinds.ts"
+import { checkedValue, checkNothingElse } from "../core/options/checked.ts"
+import { objectWith, required } from "../core/options/kinds.ts"
 import { setQuietTimer, systemClock } from "../runtime/clock.ts"
 import { LOCK_SOURCE, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"

@@ -1,6 +1,6 @@
-import { checkedValue } from "../core/checked.ts"
-import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
+import { checkedValue } from "../core/options/checked.ts"
+import type { Duration } from "../core/time/duration.ts"
 import { assertHold, LOCK_SOURCE, LOCK_TTL, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import type { Instant } from "../core/instant.ts"
+import type { Instant } from "../core/time/instant.ts"
 
 /**
  * The only source of time and randomness. All other code takes a clock, so that a test or a simulation can replace it.

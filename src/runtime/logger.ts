@@ -1,7 +1,7 @@
-import { checked, type Kind, type OptionSource } from "../core/checked.ts"
-import { callback, choice } from "../core/kinds.ts"
-import { describeThrown } from "../core/thrown.ts"
-import { printableJson } from "../core/unsafe-text.ts"
+import { checked, type Kind, type OptionSource } from "../core/options/checked.ts"
+import { callback, choice } from "../core/options/kinds.ts"
+import { describeThrown } from "../core/values/thrown.ts"
+import { printableJson } from "../core/values/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
 
 /** Takes the engine's log lines: an object of facts, then a message. A pino logger can be passed as it is. */

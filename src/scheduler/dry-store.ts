@@ -1,7 +1,6 @@
-import type { NewDocument } from "../core/document.ts"
 import { assert } from "../core/errors.ts"
-import type { Instant } from "../core/instant.ts"
-import type { FirePlan } from "../core/plan.ts"
+import type { FirePlan } from "../core/firing/plan.ts"
+import type { NewDocument } from "../core/records/document.ts"
 import {
   firstClaimableAt,
   isFinished,
@@ -9,9 +8,10 @@ import {
   type Run,
   type RunChange,
   UNFINISHED,
-} from "../core/run.ts"
-import { type RunSummary, summaryOf } from "../core/run-summary.ts"
-import { NO_RUNS, type Schedule } from "../core/schedule.ts"
+} from "../core/run/run.ts"
+import { type RunSummary, summaryOf } from "../core/run/run-summary.ts"
+import { NO_RUNS, type Schedule } from "../core/schedule/schedule.ts"
+import type { Instant } from "../core/time/instant.ts"
 import type {
   EnqueueAnswer,
   FireAnswer,

@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../core/journal.ts"
-import type { When } from "../core/options.ts"
+import type { When } from "../core/options/options.ts"
+import type { JournalEntry } from "../core/records/journal.ts"
 import type { Listing } from "./listing.ts"
 
 /** One action of a person or a deploy. */

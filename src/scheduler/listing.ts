@@ -1,4 +1,4 @@
-import { type Kind, refusal } from "../core/checked.ts"
+import { type Kind, refusal } from "../core/options/checked.ts"
 
 /** A page of a list. */
 export interface Page<Item> {

@@ -1,3 +1,4 @@
+import { BelfryError, type ErrorCode } from "../core/errors.ts"
 import {
   type Checked,
   checked,
@@ -5,10 +6,9 @@ import {
   isRecordLike,
   type OptionSource,
   type OptionTable,
-} from "../core/checked.ts"
-import { BelfryError, type ErrorCode } from "../core/errors.ts"
-import { callback, flag, integer, list, required } from "../core/kinds.ts"
-import { LOOKUP } from "../core/limits.ts"
+} from "../core/options/checked.ts"
+import { callback, flag, integer, list, required } from "../core/options/kinds.ts"
+import { LOOKUP } from "../core/options/limits.ts"
 
 /** Options of a step that is taken for many records. */
 export interface ManyOptions {

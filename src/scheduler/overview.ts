@@ -1,11 +1,11 @@
-import { type Instant, MINUTE } from "../core/instant.ts"
-import type { RunCounts } from "../core/run-states.ts"
+import type { RunCounts } from "../core/run/run-states.ts"
 import {
   ACTIVE_STATES,
   OVERDUE_AFTER_MS,
   type ScheduleCounts,
   type ScheduleState,
-} from "../core/schedule-state.ts"
+} from "../core/schedule/schedule-state.ts"
+import { type Instant, MINUTE } from "../core/time/instant.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"

@@ -1,7 +1,4 @@
-import { masked } from "../core/address.ts"
-import { type Checked, checked, type Kind, type OptionSource, refusal } from "../core/checked.ts"
-import type { Duration } from "../core/duration.ts"
-import { DAY, HOUR } from "../core/instant.ts"
+import { type Checked, checked, type Kind, type OptionSource, refusal } from "../core/options/checked.ts"
 import {
   callback,
   choice,
@@ -14,8 +11,11 @@ import {
   record,
   required,
   textsByName,
-} from "../core/kinds.ts"
-import { CONCURRENCY, OWNER, PAGE, RELEASE } from "../core/limits.ts"
+} from "../core/options/kinds.ts"
+import { CONCURRENCY, OWNER, PAGE, RELEASE } from "../core/options/limits.ts"
+import type { Duration } from "../core/time/duration.ts"
+import { DAY, HOUR } from "../core/time/instant.ts"
+import { masked } from "../core/values/address.ts"
 import type { Role } from "../engine/engine.ts"
 import type { Hooks } from "../engine/events.ts"
 import type { Clock } from "../runtime/clock.ts"

@@ -1,4 +1,4 @@
-import type { Duration } from "../core/duration.ts"
+import type { Duration } from "../core/time/duration.ts"
 import type { EventName, Listener } from "../engine/events.ts"
 import type { Client } from "./client.ts"
 import type { ReconcileReport } from "./declared.ts"

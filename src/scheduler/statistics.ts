@@ -1,8 +1,7 @@
-import { type Checked, checked, type Kind, type OptionSource } from "../core/checked.ts"
-import { DAY, HOUR, type Instant, MINUTE } from "../core/instant.ts"
-import { choice, instant } from "../core/kinds.ts"
-import { LOOKUP, taskOr } from "../core/limits.ts"
-import type { When } from "../core/options.ts"
+import { type Checked, checked, type Kind, type OptionSource } from "../core/options/checked.ts"
+import { choice, instant } from "../core/options/kinds.ts"
+import { LOOKUP, taskOr } from "../core/options/limits.ts"
+import type { When } from "../core/options/options.ts"
 import {
   ALL_RUNS,
   addedCounters,
@@ -15,7 +14,8 @@ import {
   quantileOf,
   subjectOfSchedule,
   subjectOfTask,
-} from "../core/statistics.ts"
+} from "../core/records/statistics.ts"
+import { DAY, HOUR, type Instant, MINUTE } from "../core/time/instant.ts"
 import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 

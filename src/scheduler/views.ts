@@ -1,11 +1,10 @@
-import type { Instant } from "../core/instant.ts"
-import type { Json } from "../core/json.ts"
-import { silentForMs } from "../core/liveness.ts"
-import { describeTriggers } from "../core/new-run.ts"
-import { afterNextPlan } from "../core/next-plan.ts"
-import { isOverridden } from "../core/reconcile.ts"
-import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
-import type { RunSummary } from "../core/run-summary.ts"
+import { afterNextPlan } from "../core/firing/next-plan.ts"
+import type { UnreadOptions } from "../core/options/unread-options.ts"
+import { silentForMs } from "../core/records/liveness.ts"
+import { describeTriggers } from "../core/run/new-run.ts"
+import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run/run.ts"
+import type { RunSummary } from "../core/run/run-summary.ts"
+import { isOverridden } from "../core/schedule/reconcile.ts"
 import {
   type EndState,
   type OccurrenceOverride,
@@ -13,12 +12,13 @@ import {
   type Schedule,
   type ScheduleDefinition,
   timetableOf,
-} from "../core/schedule.ts"
-import { problemsOf, type ScheduleProblem } from "../core/schedule-problems.ts"
-import { type ScheduleState, scheduleStateOf } from "../core/schedule-state.ts"
-import type { Trigger } from "../core/timetable.ts"
-import { timetableInWords } from "../core/timetable-words.ts"
-import type { UnreadOptions } from "../core/unread-options.ts"
+} from "../core/schedule/schedule.ts"
+import { problemsOf, type ScheduleProblem } from "../core/schedule/schedule-problems.ts"
+import { type ScheduleState, scheduleStateOf } from "../core/schedule/schedule-state.ts"
+import type { Instant } from "../core/time/instant.ts"
+import type { Trigger } from "../core/time/timetable.ts"
+import { timetableInWords } from "../core/time/timetable-words.ts"
+import type { Json } from "../core/values/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 /** Records as the public API returns them: instants are Dates, and derived values are included. */

@@ -1,5 +1,5 @@
-import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
+import type { Dependencies } from "../core/schedule/dependency-cycles.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"

@@ -1,5 +1,5 @@
 import { assert } from "../core/errors.ts"
-import type { Instant } from "../core/instant.ts"
+import type { Instant } from "../core/time/instant.ts"
 import type { Claimed, ClaimRequest, Store } from "./store.ts"
 import { withOperations } from "./with-operations.ts"
 

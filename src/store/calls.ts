@@ -1,11 +1,11 @@
-import type { Instant } from "../core/instant.ts"
-import type { Json } from "../core/json.ts"
-import type { FireFacts } from "../core/plan.ts"
-import type { Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
-import type { RunCounts } from "../core/run-states.ts"
-import type { Schedule } from "../core/schedule.ts"
-import type { ScheduleCounts, ScheduleState } from "../core/schedule-state.ts"
-import type { StatisticsAddition } from "../core/statistics.ts"
+import type { FireFacts } from "../core/firing/plan.ts"
+import type { StatisticsAddition } from "../core/records/statistics.ts"
+import type { Progress, Run, RunState, TriggeredBy } from "../core/run/run.ts"
+import type { RunCounts } from "../core/run/run-states.ts"
+import type { Schedule } from "../core/schedule/schedule.ts"
+import type { ScheduleCounts, ScheduleState } from "../core/schedule/schedule-state.ts"
+import type { Instant } from "../core/time/instant.ts"
+import type { Json } from "../core/values/json.ts"
 
 /** The requests and answers of a store's operations. */
 

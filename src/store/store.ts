@@ -1,11 +1,11 @@
-import type { Document, NewDocument } from "../core/document.ts"
-import type { Instant } from "../core/instant.ts"
-import type { JournalEntry, NewJournalEntry } from "../core/journal.ts"
-import type { FirePlan } from "../core/plan.ts"
-import type { NewRun, Run, RunChange } from "../core/run.ts"
-import type { RunSummary } from "../core/run-summary.ts"
-import type { Schedule } from "../core/schedule.ts"
-import type { StatisticsBucket } from "../core/statistics.ts"
+import type { FirePlan } from "../core/firing/plan.ts"
+import type { Document, NewDocument } from "../core/records/document.ts"
+import type { JournalEntry, NewJournalEntry } from "../core/records/journal.ts"
+import type { StatisticsBucket } from "../core/records/statistics.ts"
+import type { NewRun, Run, RunChange } from "../core/run/run.ts"
+import type { RunSummary } from "../core/run/run-summary.ts"
+import type { Schedule } from "../core/schedule/schedule.ts"
+import type { Instant } from "../core/time/instant.ts"
 import type {
   AppendAnswer,
   Claimed,

@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
-import { isTooDeep, JSON_DEPTH_MAX, type Json, storableJson } from "../core/json.ts"
-import type { Failure, Output } from "../core/run.ts"
-import { describeThrown, storable } from "../core/thrown.ts"
+import type { Failure, Output } from "../core/run/run.ts"
+import { isTooDeep, JSON_DEPTH_MAX, type Json, storableJson } from "../core/values/json.ts"
+import { describeThrown, storable } from "../core/values/thrown.ts"
 import { DoNotRetry, RetryAfter } from "./retry-errors.ts"
 
 const MESSAGE_MAX_BYTES = 8_192

@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
-import { describeIssues, type SchemaResult } from "../core/standard-schema.ts"
+import type { Json } from "../core/values/json.ts"
+import { describeIssues, type SchemaResult } from "../core/values/standard-schema.ts"
 import type { AnyTask } from "./task.ts"
 
 /** Returns a stored payload as the task's code gets it. Rejects if the payload is invalid. */

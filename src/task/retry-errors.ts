@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from "../core/duration.ts"
+import { type Duration, parseDuration } from "../core/time/duration.ts"
 
 /** Thrown by a task: the run fails and is not retried. */
 export class DoNotRetry extends Error {

@@ -1,5 +1,5 @@
-import type { Json } from "../core/json.ts"
-import type { TriggeredBy } from "../core/run.ts"
+import type { TriggeredBy } from "../core/run/run.ts"
+import type { Json } from "../core/values/json.ts"
 
 /** The argument of a task's `run`, for one attempt. */
 export interface TaskContext<Payload = unknown> {

@@ -1,4 +1,4 @@
-import type { StandardSchema } from "../core/standard-schema.ts"
+import type { StandardSchema } from "../core/values/standard-schema.ts"
 
 /** Collects the issues of a payload. One issue per field is enough, but every field is checked. */
 export class Issues {

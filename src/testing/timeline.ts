@@ -1,4 +1,4 @@
-import type { Instant } from "../core/instant.ts"
+import type { Instant } from "../core/time/instant.ts"
 
 /**
  * Virtual time: a queue of timers, and a current instant that jumps from one timer to the next. Timers of the same instant fire

@@ -1,6 +1,6 @@
-import { checkedValue, type OptionSource } from "../core/checked.ts"
-import { EARLIEST, type Instant, LATEST } from "../core/instant.ts"
-import { integer, required } from "../core/kinds.ts"
+import { checkedValue, type OptionSource } from "../core/options/checked.ts"
+import { integer, required } from "../core/options/kinds.ts"
+import { EARLIEST, type Instant, LATEST } from "../core/time/instant.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { Timeline } from "./timeline.ts"
 

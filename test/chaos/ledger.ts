@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Instant } from "../../src/core/instant.ts"
+import type { Instant } from "../../src/core/time/instant.ts"
 
 /** The contents of a store after a chaos test, read with the database's own client and not by Belfry. */
 export interface Ledger {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import type { ScheduleEntry } from "../../src/config.ts"
-import type { ScheduleOptions } from "../../src/core/options.ts"
+import type { ScheduleOptions } from "../../src/core/options/options.ts"
 import { terminal } from "./support.ts"
 
 /** Every option except the triggers, with a value that is not the default. */

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import { memory } from "../../src/index.ts"
 import { aHeartbeat, aSchedule, aWorker } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store/store.ts"

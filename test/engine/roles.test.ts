@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { DAY } from "../../src/core/instant.ts"
+import { DAY } from "../../src/core/time/instant.ts"
 import { defineTask } from "../../src/index.ts"
 import type { PruneRequest, Store } from "../../src/store/store.ts"
 import { collectedLog } from "../support/collected-log.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { expect, test } from "vitest"
-import type { Duration } from "../../src/core/duration.ts"
+import type { Duration } from "../../src/core/time/duration.ts"
 import { defineTask } from "../../src/index.ts"
 import type { RunView } from "../../src/scheduler/views.ts"
 import { delayedStore } from "../support/delayed-store.ts"

@@ -1,4 +1,4 @@
-import { MINUTE } from "../../src/core/instant.ts"
+import { MINUTE } from "../../src/core/time/instant.ts"
 import type { Chance } from "./chance.ts"
 import type { Connection } from "./link.ts"
 import type { Node } from "./node.ts"

@@ -1,4 +1,4 @@
-import type { Instant } from "../../src/core/instant.ts"
+import type { Instant } from "../../src/core/time/instant.ts"
 
 /** The results of the observers: broken invariants, situations that occurred, and a hash of all steps. */
 export class Findings {

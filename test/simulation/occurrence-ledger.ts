@@ -1,5 +1,5 @@
-import type { Instant } from "../../src/core/instant.ts"
-import { isRange, type NewRun } from "../../src/core/run.ts"
+import { isRange, type NewRun } from "../../src/core/run/run.ts"
+import type { Instant } from "../../src/core/time/instant.ts"
 
 /** The observer's own record of each occurrence. Unlike the store's, it is never pruned. */
 export class OccurrenceLedger {

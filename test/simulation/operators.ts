@@ -1,5 +1,5 @@
 import { BelfryError } from "../../src/core/errors.ts"
-import { MINUTE } from "../../src/core/instant.ts"
+import { MINUTE } from "../../src/core/time/instant.ts"
 import type { Scheduler } from "../../src/scheduler/scheduler.ts"
 import type { Chance } from "./chance.ts"
 import { BY_HAND, SCHEDULE_IDS } from "./code.ts"

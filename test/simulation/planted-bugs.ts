@@ -1,8 +1,8 @@
-import { HOUR, MINUTE, SECOND } from "../../src/core/instant.ts"
-import { runIdOf } from "../../src/core/occurrence.ts"
-import { type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
-import { isRange, type Run, type RunChange } from "../../src/core/run.ts"
-import type { Schedule } from "../../src/core/schedule.ts"
+import { runIdOf } from "../../src/core/firing/occurrence.ts"
+import { type FirePlan, NO_FACTS } from "../../src/core/firing/plan.ts"
+import { isRange, type Run, type RunChange } from "../../src/core/run/run.ts"
+import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import { HOUR, MINUTE, SECOND } from "../../src/core/time/instant.ts"
 import type { DueSchedules, Store } from "../../src/store/store.ts"
 import type { PlantedBug, WorldClock } from "./world.ts"
 

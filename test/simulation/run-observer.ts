@@ -1,4 +1,3 @@
-import type { Instant } from "../../src/core/instant.ts"
 import {
   firstClaimableAt,
   isFinished,
@@ -8,7 +7,8 @@ import {
   type Run,
   type RunChange,
   type RunState,
-} from "../../src/core/run.ts"
+} from "../../src/core/run/run.ts"
+import type { Instant } from "../../src/core/time/instant.ts"
 import { type Findings, iso } from "./findings.ts"
 import type { Troubles } from "./troubles.ts"
 

@@ -1,4 +1,4 @@
-import type { Instant } from "../../src/core/instant.ts"
+import type { Instant } from "../../src/core/time/instant.ts"
 
 /** The periods in which a fault kept a process from running or from reaching the store, by the time of the simulation. */
 export class Troubles {

@@ -1,4 +1,4 @@
-import { DAY, HOUR, type Instant, MINUTE } from "../../src/core/instant.ts"
+import { DAY, HOUR, type Instant, MINUTE } from "../../src/core/time/instant.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
 import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import type { Store } from "../../src/store/store.ts"

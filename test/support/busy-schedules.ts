@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Store } from "belfry/store"
-import { succeed } from "../../src/core/run.ts"
+import { succeed } from "../../src/core/run/run.ts"
 import { aSchedule } from "../../src/store/laws/factories.ts"
 import { countRuns } from "../../src/store/laws/steps.ts"
 

@@ -1,7 +1,7 @@
-import { planFire } from "../../src/core/fire.ts"
-import type { ScheduleOptions } from "../../src/core/options.ts"
-import { factsAfter, NO_FACTS } from "../../src/core/plan.ts"
-import type { Edit, Schedule } from "../../src/core/schedule.ts"
+import { planFire } from "../../src/core/firing/fire.ts"
+import { factsAfter, NO_FACTS } from "../../src/core/firing/plan.ts"
+import type { ScheduleOptions } from "../../src/core/options/options.ts"
+import type { Edit, Schedule } from "../../src/core/schedule/schedule.ts"
 import { aDefinition, applied, at, ledger } from "./records.ts"
 
 /** Schedules that were written by SQL directly, without our checks, for tests. */

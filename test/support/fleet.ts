@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from "../../src/core/duration.ts"
+import { type Duration, parseDuration } from "../../src/core/time/duration.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
 import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import type { Scheduler } from "../../src/scheduler/scheduler.ts"

@@ -1,4 +1,4 @@
-import type { Kind, OptionTable } from "../../src/core/checked.ts"
+import type { Kind, OptionTable } from "../../src/core/options/checked.ts"
 import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
 import { JSON_LOGGER_OPTIONS } from "../../src/runtime/logger.ts"
 import { MANY_OPTIONS } from "../../src/scheduler/many.ts"

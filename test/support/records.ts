@@ -1,17 +1,17 @@
-import { DEFAULT_RETRY } from "../../src/core/backoff.ts"
-import { defineSchedule, newSchedule } from "../../src/core/definition.ts"
 import { BelfryError } from "../../src/core/errors.ts"
-import { planFire } from "../../src/core/fire.ts"
-import { formatInstant, type Instant } from "../../src/core/instant.ts"
-import type { ScheduleOptions } from "../../src/core/options.ts"
-import { type FireFacts, NO_FACTS, type Plan } from "../../src/core/plan.ts"
-import type { NewRun, RunRef } from "../../src/core/run.ts"
+import { planFire } from "../../src/core/firing/fire.ts"
+import { type FireFacts, NO_FACTS, type Plan } from "../../src/core/firing/plan.ts"
+import { defineSchedule, newSchedule } from "../../src/core/options/definition.ts"
+import type { ScheduleOptions } from "../../src/core/options/options.ts"
+import { DEFAULT_RETRY } from "../../src/core/run/backoff.ts"
+import type { NewRun, RunRef } from "../../src/core/run/run.ts"
 import type {
   OccurrenceOverride,
   Schedule,
   ScheduleDefinition,
   ScheduleProgress,
-} from "../../src/core/schedule.ts"
+} from "../../src/core/schedule/schedule.ts"
+import { formatInstant, type Instant } from "../../src/core/time/instant.ts"
 
 /** Records for tests. A call names only the fields that matter; the others have valid defaults. */
 

@@ -1,6 +1,6 @@
 import type { Cron } from "../../core/cron/cron.ts"
 import { type Lint, lintCron } from "../../core/cron/lint.ts"
-import { type DstAnswers, lintsOfSchedule, unanswered } from "../../core/schedule-lints.ts"
+import { type DstAnswers, lintsOfSchedule, unanswered } from "../../core/schedule/schedule-lints.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"

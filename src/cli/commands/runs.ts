@@ -1,4 +1,4 @@
-import { RUN_STATES } from "../../core/run-states.ts"
+import { RUN_STATES } from "../../core/run/run-states.ts"
 import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../parsing/command.ts"
 
 const ID = { name: "id", description: "id of the run, or its beginning", completes: "runs" } as const

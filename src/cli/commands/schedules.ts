@@ -1,4 +1,4 @@
-import { SCHEDULE_STATES } from "../../core/schedule-state.ts"
+import { SCHEDULE_STATES } from "../../core/schedule/schedule-state.ts"
 import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../parsing/command.ts"
 
 const ID = { name: "id", description: "id of the schedule", completes: "schedules" } as const

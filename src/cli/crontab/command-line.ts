@@ -1,5 +1,5 @@
-import type { Duration } from "../../core/duration.ts"
-import { MINUTE, SECOND } from "../../core/instant.ts"
+import type { Duration } from "../../core/time/duration.ts"
+import { MINUTE, SECOND } from "../../core/time/instant.ts"
 import { programName } from "./program-name.ts"
 import { isControl, type ShellWord, shellWords, unquoted } from "./shell-words.ts"
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts"
-import { isActive } from "../../core/schedule-state.ts"
+import { isActive } from "../../core/schedule/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { problemIn } from "../checks/schedule-problem.ts"
 import { hasUnsafe, printable } from "../printing/printable.ts"

@@ -1,11 +1,11 @@
-import { defineSchedule, newSchedule } from "../../core/definition.ts"
-import type { ScheduleOptions } from "../../core/options.ts"
-import { changedFields } from "../../core/reconcile.ts"
-import type { ScheduleDefinition } from "../../core/schedule.ts"
-import type { Trigger } from "../../core/timetable.ts"
+import { defineSchedule, newSchedule } from "../../core/options/definition.ts"
+import type { ScheduleOptions } from "../../core/options/options.ts"
+import { changedFields } from "../../core/schedule/reconcile.ts"
+import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import type { Trigger } from "../../core/time/timetable.ts"
 import { type ScheduleView, scheduleView } from "../../scheduler/views.ts"
 
-export { minimalOptions } from "../../core/minimal-options.ts"
+export { minimalOptions } from "../../core/options/minimal-options.ts"
 
 /** The definition in a view, without the state of the schedule. */
 export function definitionOf(view: ScheduleView): ScheduleDefinition {

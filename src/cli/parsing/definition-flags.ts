@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
-import type { PriorityOption, RetryOptions, ScheduleOptions } from "../../core/options.ts"
+import type { PriorityOption, RetryOptions, ScheduleOptions } from "../../core/options/options.ts"
 import type { ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"

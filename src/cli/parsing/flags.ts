@@ -1,5 +1,5 @@
-import { type Duration, durationMsOf } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { type Duration, durationMsOf } from "../../core/time/duration.ts"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
 

@@ -1,4 +1,4 @@
-import { RUN_STATES } from "../../core/run-states.ts"
+import { RUN_STATES } from "../../core/run/run-states.ts"
 import type { Client } from "../../scheduler/client.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { RunQuery } from "../../scheduler/runs/run-options.ts"

@@ -1,7 +1,7 @@
-import { durationMsOf } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { DAY, HOUR, type Instant, instantOf as instantFrom, MINUTE } from "../../core/instant.ts"
-import { type Zone, zoneNamed } from "../../core/zone.ts"
+import { durationMsOf } from "../../core/time/duration.ts"
+import { DAY, HOUR, type Instant, instantOf as instantFrom, MINUTE } from "../../core/time/instant.ts"
+import { type Zone, zoneNamed } from "../../core/time/zone.ts"
 
 /** Parses times typed by a person. */
 

@@ -1,5 +1,5 @@
-import { type Check, ok, problem, warning } from "../../core/check.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { type Check, ok, problem, warning } from "../../core/records/check.ts"
 import { version } from "../../runtime/version.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "../checks/doctor-checks.ts"
 import { ignoredLints } from "../checks/lints.ts"

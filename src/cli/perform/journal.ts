@@ -1,4 +1,4 @@
-import { DATE_MAX } from "../../core/valid-records.ts"
+import { DATE_MAX } from "../../core/records/valid-records.ts"
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { Call } from "../parsing/command.ts"

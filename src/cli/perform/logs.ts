@@ -1,4 +1,4 @@
-import { hashText } from "../../core/hash.ts"
+import { hashText } from "../../core/values/hash.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"

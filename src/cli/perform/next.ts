@@ -1,7 +1,7 @@
 import type { Cron } from "../../core/cron/cron.ts"
 import { describeCron } from "../../core/cron/describe.ts"
 import { nextOccurrence } from "../../core/cron/search.ts"
-import type { Instant } from "../../core/instant.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import { lintsOfCron, printLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"

@@ -1,4 +1,4 @@
-import type { Json } from "../../core/json.ts"
+import type { Json } from "../../core/values/json.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { ManyReport } from "../../scheduler/many.ts"
 import type { RunSelection } from "../../scheduler/runs/run-options.ts"

@@ -1,6 +1,6 @@
 import type { ScheduleEntry } from "../../config.ts"
-import { defineSchedule } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { defineSchedule } from "../../core/options/definition.ts"
 import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
 import { examinePayload } from "../../scheduler/schedules/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"

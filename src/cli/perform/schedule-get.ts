@@ -1,4 +1,4 @@
-import { formatDuration } from "../../core/duration.ts"
+import { formatDuration } from "../../core/time/duration.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { problemIn } from "../checks/schedule-problem.ts"

@@ -1,4 +1,4 @@
-import { ACTIVE_STATES, SCHEDULE_STATES, type ScheduleState } from "../../core/schedule-state.ts"
+import { ACTIVE_STATES, SCHEDULE_STATES, type ScheduleState } from "../../core/schedule/schedule-state.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleQuery } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"

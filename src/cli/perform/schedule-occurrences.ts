@@ -1,5 +1,5 @@
-import { formatInstant } from "../../core/instant.ts"
-import { RUN_STATES } from "../../core/run-states.ts"
+import { RUN_STATES } from "../../core/run/run-states.ts"
+import { formatInstant } from "../../core/time/instant.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"

@@ -1,4 +1,4 @@
-import type { Json } from "../../core/json.ts"
+import type { Json } from "../../core/values/json.ts"
 import type { TriggerNowOptions } from "../../scheduler/schedules/trigger.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"

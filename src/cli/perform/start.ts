@@ -1,4 +1,4 @@
-import type { Duration } from "../../core/duration.ts"
+import type { Duration } from "../../core/time/duration.ts"
 import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
 import { createScheduler } from "../../scheduler/create-scheduler.ts"

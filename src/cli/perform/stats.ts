@@ -1,4 +1,4 @@
-import { DAY } from "../../core/instant.ts"
+import { DAY } from "../../core/time/instant.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { RunStatistics, StatisticsQuery } from "../../scheduler/statistics.ts"
 import type { Call } from "../parsing/command.ts"

@@ -1,7 +1,7 @@
 import type { CalendarCron, Cron } from "../../core/cron/cron.ts"
 import { wallAtOrAfter } from "../../core/cron/wall.ts"
 import { timeOfDayWords } from "../../core/cron/wall-words.ts"
-import { DAY, HOUR, type Instant } from "../../core/instant.ts"
+import { DAY, HOUR, type Instant } from "../../core/time/instant.ts"
 import { spanWords } from "./time-text.ts"
 
 /** A note if a change of clocks affects the occurrence. Empty: it does not. */

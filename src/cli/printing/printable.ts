@@ -1,6 +1,6 @@
-import { UNSAFE } from "../../core/unsafe-text.ts"
+import { UNSAFE } from "../../core/values/unsafe-text.ts"
 
-export { printableJson } from "../../core/unsafe-text.ts"
+export { printableJson } from "../../core/values/unsafe-text.ts"
 
 /** Escapes stored text for a terminal, so that it can't move the cursor, change colours or hide other text. */
 

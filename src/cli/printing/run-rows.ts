@@ -1,4 +1,4 @@
-import type { RunState } from "../../core/run.ts"
+import type { RunState } from "../../core/run/run.ts"
 import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import type { RowFormat } from "./output.ts"

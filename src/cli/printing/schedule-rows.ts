@@ -1,4 +1,4 @@
-import type { ScheduleState } from "../../core/schedule-state.ts"
+import type { ScheduleState } from "../../core/schedule/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import type { RowFormat } from "./output.ts"

@@ -1,4 +1,4 @@
-import { isActive } from "../../core/schedule-state.ts"
+import { isActive } from "../../core/schedule/schedule-state.ts"
 import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
 import type { Client } from "../../scheduler/client.ts"

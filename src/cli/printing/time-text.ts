@@ -1,6 +1,6 @@
 import { dateWords, timeOfDayWords, wallAt } from "../../core/cron/wall-words.ts"
-import { DAY, HOUR, type Instant, MINUTE, SECOND } from "../../core/instant.ts"
-import { type Zone, zoneNamed } from "../../core/zone.ts"
+import { DAY, HOUR, type Instant, MINUTE, SECOND } from "../../core/time/instant.ts"
+import { type Zone, zoneNamed } from "../../core/time/zone.ts"
 
 /** Formats times for people: in a time zone, and as a distance from now. */
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { masked } from "../../core/address.ts"
+import { masked } from "../../core/values/address.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import type { Store } from "../../store/store.ts"
 import { EXIT } from "../exit-codes.ts"

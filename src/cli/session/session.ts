@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import type { Config, ScheduleEntry } from "../../config.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { shown } from "../../core/shown.ts"
+import { shown } from "../../core/values/shown.ts"
 import { silentLogger } from "../../runtime/logger.ts"
 import { createScheduler } from "../../scheduler/create-scheduler.ts"
 import { dryStore } from "../../scheduler/dry-store.ts"

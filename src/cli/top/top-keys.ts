@@ -1,4 +1,4 @@
-import { isFinished } from "../../core/run.ts"
+import { isFinished } from "../../core/run/run.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 
 /** The choices of the user of `top`. */

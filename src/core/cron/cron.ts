@@ -1,5 +1,5 @@
-import type { Instant } from "../instant.ts"
-import type { Zone } from "../zone.ts"
+import type { Instant } from "../time/instant.ts"
+import type { Zone } from "../time/zone.ts"
 import type { Field } from "./field.ts"
 import type { FieldLookups } from "./field-lookup.ts"
 

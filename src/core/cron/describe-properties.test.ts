@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { assertProperty } from "../../../test/support/properties.ts"
-import { DAY, HOUR, type Instant, MINUTE } from "../instant.ts"
+import { DAY, HOUR, type Instant, MINUTE } from "../time/instant.ts"
 import { describeCron } from "./describe.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence } from "./search.ts"

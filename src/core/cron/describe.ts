@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from "../instant.ts"
+import { DAY, HOUR, MINUTE, SECOND } from "../time/instant.ts"
 import type { Cron } from "./cron.ts"
 import { dayWords, monthWords } from "./describe-days.ts"
 import { timeWords } from "./describe-time.ts"

@@ -1,4 +1,4 @@
-import { DAY, HOUR, type Instant } from "../instant.ts"
+import { DAY, HOUR, type Instant } from "../time/instant.ts"
 import type { CalendarCron } from "./cron.ts"
 import { monthName } from "./describe-days.ts"
 import { expressionWith } from "./expression.ts"

@@ -1,5 +1,5 @@
-import { DAY, type Instant, LATEST, SECOND } from "../instant.ts"
-import { isDayLeftOut, type Span, type Zone } from "../zone.ts"
+import { DAY, type Instant, LATEST, SECOND } from "../time/instant.ts"
+import { isDayLeftOut, type Span, type Zone } from "../time/zone.ts"
 import type { CalendarCron } from "./cron.ts"
 import type { Lint } from "./lint.ts"
 import { matchInGap } from "./search.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, test } from "vitest"
 import { lintTexts, NOW } from "../../../test/support/lint-texts.ts"
-import { DAY, HOUR, LATEST, MINUTE } from "../instant.ts"
+import { DAY, HOUR, LATEST, MINUTE } from "../time/instant.ts"
 import type { LintFacts } from "./lint.ts"
 
 describe("lints that need facts about the schedule", () => {

@@ -1,5 +1,5 @@
-import { formatDuration } from "../duration.ts"
-import { DAY, formatInstant, type Instant } from "../instant.ts"
+import { formatDuration } from "../time/duration.ts"
+import { DAY, formatInstant, type Instant } from "../time/instant.ts"
 import type { Cron } from "./cron.ts"
 import { expressionWith } from "./expression.ts"
 import type { Fix, Lint, LintFacts } from "./lint.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { DAY, MINUTE } from "../instant.ts"
+import { DAY, MINUTE } from "../time/instant.ts"
 import type { CronOptions } from "./cron.ts"
 import { type Lint, type LintFacts, lintCron } from "./lint.ts"
 import { parseCron } from "./parse.ts"

@@ -1,4 +1,4 @@
-import { DAY, type Instant } from "../instant.ts"
+import { DAY, type Instant } from "../time/instant.ts"
 import type { Cron } from "./cron.ts"
 import type { Lint } from "./lint.ts"
 import { nextOccurrence } from "./search.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, test } from "vitest"
 import { lintTexts, NOW } from "../../../test/support/lint-texts.ts"
-import { DAY, LATEST } from "../instant.ts"
+import { DAY, LATEST } from "../time/instant.ts"
 import type { CronOptions } from "./cron.ts"
 import { lintZone } from "./lint-zone.ts"
 

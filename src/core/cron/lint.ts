@@ -1,4 +1,4 @@
-import type { Instant } from "../instant.ts"
+import type { Instant } from "../time/instant.ts"
 import type { Cron } from "./cron.ts"
 import { lintDayRule, lintMissingDays } from "./lint-days.ts"
 import { lintClockChanges } from "./lint-dst.ts"

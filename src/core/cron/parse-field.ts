@@ -1,5 +1,5 @@
 import { BelfryError, type ErrorCode } from "../errors.ts"
-import { hashText } from "../hash.ts"
+import { hashText } from "../values/hash.ts"
 import type { Field, FieldSpec, Item } from "./field.ts"
 
 /** A field of the expression, with the position that an error message needs. */

@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { formatInstant } from "../instant.ts"
+import { formatInstant } from "../time/instant.ts"
 import type { Cron, DstPolicy } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"

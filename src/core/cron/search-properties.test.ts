@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, test } from "vitest"
 import { assertProperty, SEED } from "../../../test/support/properties.ts"
-import { DAY, HOUR, type Instant, LATEST, MINUTE } from "../instant.ts"
+import { DAY, HOUR, type Instant, LATEST, MINUTE } from "../time/instant.ts"
 import type { CalendarCron, DstPolicy } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, test } from "vitest"
-import { formatInstant } from "../instant.ts"
+import { formatInstant } from "../time/instant.ts"
 import type { CronOptions } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"
@@ -276,7 +276,7 @@ async function answersOnHostIn(TZ: string): Promise<unknown> {
   const code = `
     import { parseCron } from ${JSON.stringify(new URL("./parse.ts", import.meta.url).href)}
     import { nextOccurrence } from ${JSON.stringify(new URL("./search.ts", import.meta.url).href)}
-    import { formatInstant } from ${JSON.stringify(new URL("../instant.ts", import.meta.url).href)}
+    import { formatInstant } from ${JSON.stringify(new URL("../time/instant.ts", import.meta.url).href)}
     const answers = ${JSON.stringify(ZONED)}.map(([, expression, timezone, after, next]) => {
       let at = Date.parse(after)
       return next.map(() => formatInstant((at = nextOccurrence(parseCron(expression, { timezone }), at))))

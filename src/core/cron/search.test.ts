@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { EARLIEST, formatInstant, type Instant, LATEST } from "../instant.ts"
+import { EARLIEST, formatInstant, type Instant, LATEST } from "../time/instant.ts"
 import type { CalendarCron } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"

@@ -1,5 +1,5 @@
-import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "../instant.ts"
-import { isDayLeftOut, type Span } from "../zone.ts"
+import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "../time/instant.ts"
+import { isDayLeftOut, type Span } from "../time/zone.ts"
 import type { CalendarCron, Cron, IntervalCron } from "./cron.ts"
 import { wallAtOrAfter, wallAtOrBefore } from "./wall.ts"
 

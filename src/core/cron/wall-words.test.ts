@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { DAY } from "../instant.ts"
+import { DAY } from "../time/instant.ts"
 import { dateWords, timeOfDayWords } from "./wall-words.ts"
 
 test("a date is written with three letters each of its weekday and its month", () => {

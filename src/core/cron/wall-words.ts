@@ -1,5 +1,5 @@
-import { DAY, type Instant, SECOND } from "../instant.ts"
-import type { Zone } from "../zone.ts"
+import { DAY, type Instant, SECOND } from "../time/instant.ts"
+import type { Zone } from "../time/zone.ts"
 import { clockWords } from "./words.ts"
 
 /** Wall times as text. A wall time is the number of milliseconds that the same digits have in UTC. */

@@ -1,4 +1,4 @@
-import { DAY, EARLIEST, HOUR, LATEST, MINUTE, SECOND } from "../instant.ts"
+import { DAY, EARLIEST, HOUR, LATEST, MINUTE, SECOND } from "../time/instant.ts"
 import type { CalendarCron } from "./cron.ts"
 import { daysIn } from "./month-days.ts"
 

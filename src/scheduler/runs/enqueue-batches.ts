@@ -1,4 +1,4 @@
-import type { NewRun } from "../../core/run.ts"
+import type { NewRun } from "../../core/run/run.ts"
 import type { EnqueueAnswer, Store } from "../../store/store.ts"
 
 /** A larger batch would make other work in the store wait. */

@@ -1,6 +1,5 @@
-import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/checked.ts"
-import type { Duration } from "../../core/duration.ts"
-import { type Json, toPayload } from "../../core/json.ts"
+import { isOccurrenceId } from "../../core/firing/occurrence.ts"
+import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/options/checked.ts"
 import {
   duration,
   instant,
@@ -11,12 +10,13 @@ import {
   remark,
   required,
   unread,
-} from "../../core/kinds.ts"
-import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/limits.ts"
-import { isOccurrenceId } from "../../core/occurrence.ts"
-import type { PriorityOption, RetryOptions, When } from "../../core/options.ts"
-import { PRIORITY, RETRY } from "../../core/policies.ts"
-import type { NewRun } from "../../core/run.ts"
+} from "../../core/options/kinds.ts"
+import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/options/limits.ts"
+import type { PriorityOption, RetryOptions, When } from "../../core/options/options.ts"
+import { PRIORITY, RETRY } from "../../core/options/policies.ts"
+import type { NewRun } from "../../core/run/run.ts"
+import type { Duration } from "../../core/time/duration.ts"
+import { type Json, toPayload } from "../../core/values/json.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { PayloadOption } from "../../task/declared-schedule.ts"
 import { checkPayload, isAsync, payloadOrThrow } from "../../task/payload.ts"

@@ -1,5 +1,5 @@
-import type { Checked } from "../../core/checked.ts"
-import type { RunSummary } from "../../core/run-summary.ts"
+import type { Checked } from "../../core/options/checked.ts"
+import type { RunSummary } from "../../core/run/run-summary.ts"
 import type { Store } from "../../store/store.ts"
 import { type Listing, listing } from "../listing.ts"
 import { type RunSummaryView, runSummaryView } from "../views.ts"

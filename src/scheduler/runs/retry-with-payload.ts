@@ -1,6 +1,6 @@
-import { checked } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { Run } from "../../core/run.ts"
+import { checked } from "../../core/options/checked.ts"
+import type { Run } from "../../core/run/run.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import { accepted } from "../../store/refused.ts"
 import type { Store } from "../../store/store.ts"

@@ -1,9 +1,18 @@
-import { type Checked, checkedValue, type Kind, type OptionSource } from "../../core/checked.ts"
-import { choice, duration, instant, integer, oneOrMore, part, payload, required } from "../../core/kinds.ts"
-import { LOOKUP, PAGE, taskOr } from "../../core/limits.ts"
-import type { When } from "../../core/options.ts"
-import type { RunState, TriggeredBy } from "../../core/run.ts"
-import { RUN_STATES } from "../../core/run-states.ts"
+import { type Checked, checkedValue, type Kind, type OptionSource } from "../../core/options/checked.ts"
+import {
+  choice,
+  duration,
+  instant,
+  integer,
+  oneOrMore,
+  part,
+  payload,
+  required,
+} from "../../core/options/kinds.ts"
+import { LOOKUP, PAGE, taskOr } from "../../core/options/limits.ts"
+import type { When } from "../../core/options/options.ts"
+import type { RunState, TriggeredBy } from "../../core/run/run.ts"
+import { RUN_STATES } from "../../core/run/run-states.ts"
 import type { RunFilter } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { cursor, isInstantPlace } from "../listing.ts"

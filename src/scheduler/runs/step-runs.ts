@@ -1,5 +1,5 @@
-import { checked } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { checked } from "../../core/options/checked.ts"
 import {
   cancel,
   isAlreadyMade,
@@ -9,8 +9,8 @@ import {
   retry,
   takeAway,
   UNFINISHED,
-} from "../../core/run.ts"
-import type { Why } from "../../core/steer.ts"
+} from "../../core/run/run.ts"
+import type { Why } from "../../core/schedule/steer.ts"
 import { accepted, isRefused } from "../../store/refused.ts"
 import type { Store, TransitionAnswer } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"

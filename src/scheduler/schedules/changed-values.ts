@@ -1,5 +1,5 @@
-import { minimalOptions } from "../../core/minimal-options.ts"
-import type { ScheduleDefinition } from "../../core/schedule.ts"
+import { minimalOptions } from "../../core/options/minimal-options.ts"
+import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
 
 /** A changed option of a schedule. A value is null if the option is not set. */
 export interface ChangedValue {

@@ -1,10 +1,10 @@
-import { checked, checkedValue } from "../../core/checked.ts"
-import { defineSchedule } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { checkId, scheduleSource } from "../../core/policies.ts"
-import type { Schedule, ScheduleDefinition } from "../../core/schedule.ts"
-import { createdEntry } from "../../core/schedule-journal.ts"
-import type { Why } from "../../core/steer.ts"
+import { checked, checkedValue } from "../../core/options/checked.ts"
+import { defineSchedule } from "../../core/options/definition.ts"
+import { checkId, scheduleSource } from "../../core/options/policies.ts"
+import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { createdEntry } from "../../core/schedule/schedule-journal.ts"
+import type { Why } from "../../core/schedule/steer.ts"
 import type { ScheduleView } from "../views.ts"
 import {
   editSchedule,

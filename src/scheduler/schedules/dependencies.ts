@@ -1,15 +1,15 @@
-import { refusal } from "../../core/checked.ts"
+import type { BelfryError } from "../../core/errors.ts"
+import { refusal } from "../../core/options/checked.ts"
+import { scheduleSource } from "../../core/options/policies.ts"
 import {
   cycleInWords,
   cyclesIn,
   cycleThrough,
   type Dependencies,
   idsDependedOn,
-} from "../../core/dependency-cycles.ts"
-import type { BelfryError } from "../../core/errors.ts"
-import { scheduleSource } from "../../core/policies.ts"
-import type { Declared } from "../../core/reconcile.ts"
-import type { ScheduleDefinition } from "../../core/schedule.ts"
+} from "../../core/schedule/dependency-cycles.ts"
+import type { Declared } from "../../core/schedule/reconcile.ts"
+import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import { schedulesOf } from "./read-schedules.ts"
 

@@ -1,6 +1,4 @@
 import type { LintFacts } from "../../core/cron/lint.ts"
-import { DAY, type Instant, MINUTE } from "../../core/instant.ts"
-import type { Schedule } from "../../core/schedule.ts"
 import {
   addedCounters,
   BOUNDS,
@@ -8,7 +6,9 @@ import {
   type Counters,
   quantileOf,
   subjectOfSchedule,
-} from "../../core/statistics.ts"
+} from "../../core/records/statistics.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
+import { DAY, type Instant, MINUTE } from "../../core/time/instant.ts"
 import type { Store } from "../../store/store.ts"
 
 /** Durations are computed from the runs of this period. */

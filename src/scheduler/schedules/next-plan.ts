@@ -1,6 +1,6 @@
-import { isEdited } from "../../core/edits.ts"
-import { afterNextPlan } from "../../core/next-plan.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import { afterNextPlan } from "../../core/firing/next-plan.ts"
+import { isEdited } from "../../core/schedule/edits.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
 import { readFacts } from "../../engine/facts.ts"
 import type { Store } from "../../store/store.ts"
 

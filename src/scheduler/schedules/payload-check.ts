@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
-import { toPayload } from "../../core/json.ts"
-import { shown } from "../../core/shown.ts"
-import { describeThrown } from "../../core/thrown.ts"
+import { toPayload } from "../../core/values/json.ts"
+import { shown } from "../../core/values/shown.ts"
+import { describeThrown } from "../../core/values/thrown.ts"
 import { validatePayload } from "../../task/payload.ts"
 import type { AnyTask } from "../../task/task.ts"
 

@@ -1,8 +1,8 @@
 import { BelfryError } from "../../core/errors.ts"
-import { formatInstant, type Instant } from "../../core/instant.ts"
-import { afterNextPlan } from "../../core/next-plan.ts"
-import { passedBy, upcomingAfter } from "../../core/occurrence.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import { afterNextPlan } from "../../core/firing/next-plan.ts"
+import { passedBy, upcomingAfter } from "../../core/firing/occurrence.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
+import { formatInstant, type Instant } from "../../core/time/instant.ts"
 
 export interface OccurrenceView {
   readonly scheduledFor: Date

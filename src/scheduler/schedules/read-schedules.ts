@@ -1,4 +1,4 @@
-import type { Schedule } from "../../core/schedule.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
 import type { ScheduleFilter, SchedulePage, Store } from "../../store/store.ts"
 
 /** Reads more schedules than fit on one page. */

@@ -1,5 +1,5 @@
-import type { Dependencies } from "../../core/dependency-cycles.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import type { Dependencies } from "../../core/schedule/dependency-cycles.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"

@@ -1,10 +1,10 @@
-import { newSchedule, newScheduleDueNow } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { formatInstant, type Instant } from "../../core/instant.ts"
-import { describeTriggers } from "../../core/new-run.ts"
-import { NO_FACTS } from "../../core/plan.ts"
-import type { Schedule, ScheduleDefinition } from "../../core/schedule.ts"
-import { pause, type Why } from "../../core/steer.ts"
+import { NO_FACTS } from "../../core/firing/plan.ts"
+import { newSchedule, newScheduleDueNow } from "../../core/options/definition.ts"
+import { describeTriggers } from "../../core/run/new-run.ts"
+import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { pause, type Why } from "../../core/schedule/steer.ts"
+import { formatInstant, type Instant } from "../../core/time/instant.ts"
 
 /** The initial state of a new schedule. */
 export interface InitialState {

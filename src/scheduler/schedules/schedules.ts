@@ -1,6 +1,6 @@
 import type { Lint } from "../../core/cron/lint.ts"
-import type { When } from "../../core/options.ts"
-import type { ScheduleCounts } from "../../core/schedule-state.ts"
+import type { When } from "../../core/options/options.ts"
+import type { ScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type { Listing } from "../listing.ts"
 import type { ManyOptions, ManyReport } from "../many.ts"
 import type { ScheduleView } from "../views.ts"

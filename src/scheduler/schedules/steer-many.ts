@@ -1,5 +1,5 @@
-import { type Checked, checked, type OptionTable } from "../../core/checked.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import { type Checked, checked, type OptionTable } from "../../core/options/checked.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"
 import {

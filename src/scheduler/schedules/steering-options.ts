@@ -1,7 +1,12 @@
-import { type Checked, checked, checkedValue, type Kind, type OptionSource } from "../../core/checked.ts"
-import { SCHEDULE_OPTIONS } from "../../core/definition.ts"
 import type { ErrorCode } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
+import {
+  type Checked,
+  checked,
+  checkedValue,
+  type Kind,
+  type OptionSource,
+} from "../../core/options/checked.ts"
+import { SCHEDULE_OPTIONS } from "../../core/options/definition.ts"
 import {
   callback,
   choice,
@@ -16,11 +21,12 @@ import {
   remark,
   required,
   textLike,
-} from "../../core/kinds.ts"
-import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../../core/limits.ts"
-import type { ScheduleOptions, When } from "../../core/options.ts"
-import { SCHEDULE_STATES, type ScheduleState } from "../../core/schedule-state.ts"
-import type { Why } from "../../core/steer.ts"
+} from "../../core/options/kinds.ts"
+import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../../core/options/limits.ts"
+import type { ScheduleOptions, When } from "../../core/options/options.ts"
+import { SCHEDULE_STATES, type ScheduleState } from "../../core/schedule/schedule-state.ts"
+import type { Why } from "../../core/schedule/steer.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { ScheduleFilter } from "../../store/store.ts"
 import type { PayloadOption } from "../../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../../task/task.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { type Run, succeed } from "../../core/run.ts"
+import { type Run, succeed } from "../../core/run/run.ts"
 import { aClaim, aHeartbeat, aRun, heldRun, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { idsOf, runById, several, sorted, together, withPeers } from "./steps.ts"

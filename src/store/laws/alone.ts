@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { ATTEMPTS_KEPT, cancel, type Run, release, retry, succeed } from "../../core/run.ts"
+import { ATTEMPTS_KEPT, cancel, type Run, release, retry, succeed } from "../../core/run/run.ts"
 import { ALONE_RACING } from "./alone-racing.ts"
 import { aClaim, aHeartbeat, aRun, aSkip, DISTINCT_MS, heldRun, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"

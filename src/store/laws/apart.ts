@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import type { Json } from "../../core/json.ts"
-import { type RunChange, succeed } from "../../core/run.ts"
+import { type RunChange, succeed } from "../../core/run/run.ts"
+import type { Json } from "../../core/values/json.ts"
 import type { Store } from "../store.ts"
 import { aClaim, aLogLine, aPlan, aRun, aRunOf, aSchedule } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { release, succeed } from "../../core/run.ts"
+import { release, succeed } from "../../core/run/run.ts"
 import type { RunFilter, ScheduleFilter, Store } from "../store.ts"
 import { aClaim, aRun, aSchedule, aSkip, LONG_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { succeed } from "../../core/run.ts"
-import type { RunSummary } from "../../core/run-summary.ts"
+import { succeed } from "../../core/run/run.ts"
+import type { RunSummary } from "../../core/run/run-summary.ts"
 import type { ClaimRequest } from "../store.ts"
 import { aClaim, aRun, aSkip, DISTINCT_MS, LONG_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, type NewRun, succeed } from "../../core/run.ts"
+import { cancel, type NewRun, succeed } from "../../core/run/run.ts"
 import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { afterId, aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"

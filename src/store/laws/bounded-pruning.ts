@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel } from "../../core/run.ts"
+import { cancel } from "../../core/run/run.ts"
 import {
   AN_INSTANT,
   aHeartbeat,

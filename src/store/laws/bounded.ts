@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { fail, type NewRun, release } from "../../core/run.ts"
+import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
+import { fail, type NewRun, release } from "../../core/run/run.ts"
 import type { StoredLogLine } from "../store.ts"
 import { BOUNDED_COUNTS } from "./bounded-counts.ts"
 import { BOUNDED_FILTERS } from "./bounded-filters.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { Document } from "../../core/document.ts"
+import type { Document } from "../../core/records/document.ts"
 import type { Store } from "../store.ts"
 import { aDocument, DISTINCT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"

@@ -1,9 +1,9 @@
-import type { NewDocument } from "../../core/document.ts"
-import type { Instant } from "../../core/instant.ts"
-import type { NewJournalEntry } from "../../core/journal.ts"
-import { type FirePlan, progressOf } from "../../core/plan.ts"
-import type { NewRun } from "../../core/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import { type FirePlan, progressOf } from "../../core/firing/plan.ts"
+import type { NewDocument } from "../../core/records/document.ts"
+import type { NewJournalEntry } from "../../core/records/journal.ts"
+import type { NewRun } from "../../core/run/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { ClaimRequest, Heartbeat, HeldRun, LogLine, Pruned, PruneRequest } from "../store.ts"
 
 /** Records for tests. A call names only the fields that matter; the others have valid defaults. Each record has a new id. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, release, retry, succeed } from "../../core/run.ts"
+import { cancel, release, retry, succeed } from "../../core/run/run.ts"
 import type { Store } from "../store.ts"
 import { aClaim, aHeartbeat, aRun, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, release, retry, succeed } from "../../core/run.ts"
+import { cancel, release, retry, succeed } from "../../core/run/run.ts"
 import { FENCED_DOCUMENTS } from "./documents.ts"
 import { aPlan, aRun, aSchedule } from "./factories.ts"
 import { FENCED_HEARTBEATS } from "./fenced-heartbeats.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel } from "../../core/run.ts"
+import { cancel } from "../../core/run/run.ts"
 import type { Hint, Store } from "../store.ts"
 import { aDocument, aPlan, aRun, aSchedule, DISTINCT_MS } from "./factories.ts"
 import { type Lab, type Law, lawCase } from "./law.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { JournalEntry } from "../../core/journal.ts"
+import type { JournalEntry } from "../../core/records/journal.ts"
 import type { JournalFilter, JournalPage, Store } from "../store.ts"
 import {
   aDocument,

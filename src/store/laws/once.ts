@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
-import { cancel, succeed } from "../../core/run.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/firing/plan.ts"
+import { cancel, succeed } from "../../core/run/run.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {

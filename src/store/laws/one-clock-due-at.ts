@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { fail, succeed } from "../../core/run.ts"
+import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
+import { fail, succeed } from "../../core/run/run.ts"
 import { aClaim, aPlan, aRun, aSchedule, LONG_MS, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { assertDated, claimed, created, enqueued, runById, running, timed } from "./steps.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, retry } from "../../core/run.ts"
+import { cancel, retry } from "../../core/run/run.ts"
 import {
   aClaim,
   aHeartbeat,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { fail, succeed } from "../../core/run.ts"
+import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
+import { fail, succeed } from "../../core/run/run.ts"
 import { ONE_CLOCK_DOCUMENTS } from "./documents.ts"
 import {
   aClaim,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, succeed } from "../../core/run.ts"
+import { cancel, succeed } from "../../core/run/run.ts"
 import type { Store } from "../store.ts"
 import {
   aClaim,

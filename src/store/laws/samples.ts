@@ -1,6 +1,6 @@
-import type { Json } from "../../core/json.ts"
-import type { NewRun } from "../../core/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import type { NewRun } from "../../core/run/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
+import type { Json } from "../../core/values/json.ts"
 import { AN_INSTANT, aRun, aSchedule } from "./factories.ts"
 
 /** Every field has a value. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { cancel, release, succeed } from "../../core/run.ts"
+import { cancel, release, succeed } from "../../core/run/run.ts"
 import { aClaim, aRun } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {

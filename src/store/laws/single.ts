@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
+import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
 import {
   cancel,
   fail,
@@ -9,7 +9,7 @@ import {
   release,
   retry,
   succeed,
-} from "../../core/run.ts"
+} from "../../core/run/run.ts"
 import type { Store } from "../store.ts"
 import { aPlan, aRun, aSchedule, aSkip } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import { HOUR, MINUTE } from "../../core/instant.ts"
-import { bucketAt, type Counters, type StatisticsAddition } from "../../core/statistics.ts"
+import { bucketAt, type Counters, type StatisticsAddition } from "../../core/records/statistics.ts"
+import { HOUR, MINUTE } from "../../core/time/instant.ts"
 import type { Heartbeat, Store } from "../store.ts"
 import { aHeartbeat, aPruning, aWorker, LONG_MS, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"

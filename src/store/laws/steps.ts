@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
-import type { Instant } from "../../core/instant.ts"
-import type { FireFacts } from "../../core/plan.ts"
-import type { NewRun, Run } from "../../core/run.ts"
-import type { RunCounts } from "../../core/run-states.ts"
-import type { RunSummary } from "../../core/run-summary.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import type { FireFacts } from "../../core/firing/plan.ts"
+import type { NewRun, Run } from "../../core/run/run.ts"
+import type { RunCounts } from "../../core/run/run-states.ts"
+import type { RunSummary } from "../../core/run/run-summary.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type {
   ClaimRequest,
   FireAnswer,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
+import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
 import {
   ATTEMPTS_KEPT,
   cancel,
@@ -9,7 +9,7 @@ import {
   release,
   retry,
   succeed,
-} from "../../core/run.ts"
+} from "../../core/run/run.ts"
 import { aClaim, aHeartbeat, aRun, heldRun } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { claimed, enqueued, runById, running } from "./steps.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { NO_RUNS } from "../../core/schedule.ts"
+import { NO_RUNS } from "../../core/schedule/schedule.ts"
 import type { Store } from "../store.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"

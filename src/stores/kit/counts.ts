@@ -1,5 +1,5 @@
-import { noRunCounts, type RunCounts } from "../../core/run-states.ts"
-import { noScheduleCounts, type ScheduleCounts } from "../../core/schedule-state.ts"
+import { noRunCounts, type RunCounts } from "../../core/run/run-states.ts"
+import { noScheduleCounts, type ScheduleCounts } from "../../core/schedule/schedule-state.ts"
 
 /** Counts from pairs of a state and a number. Unknown states were not written by Belfry and are ignored. */
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../core/journal.ts"
+import type { JournalEntry } from "../../core/records/journal.ts"
 import type { JournalFilter } from "../../store/store.ts"
 
 /** For stores that filter entries in memory. */

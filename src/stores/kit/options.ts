@@ -1,5 +1,5 @@
-import type { Kind, OptionSource, RequiredKind } from "../../core/checked.ts"
-import { address } from "../../core/kinds.ts"
+import type { Kind, OptionSource, RequiredKind } from "../../core/options/checked.ts"
+import { address } from "../../core/options/kinds.ts"
 
 /** An option that is the address of a server, or a client connected to it. */
 export function addressOr<Client extends object>(client: Kind<Client>): RequiredKind<string | Client> {

@@ -1,5 +1,5 @@
-import { storedJson } from "../../core/json.ts"
-import type { Counters } from "../../core/statistics.ts"
+import type { Counters } from "../../core/records/statistics.ts"
+import { storedJson } from "../../core/values/json.ts"
 
 /** Counters from their stored text. Values that aren't numbers are left out. */
 export function readableCounters(text: string | null | undefined): Counters {

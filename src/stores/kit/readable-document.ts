@@ -1,5 +1,5 @@
-import type { Document } from "../../core/document.ts"
-import { type Json, storedJson } from "../../core/json.ts"
+import type { Document } from "../../core/records/document.ts"
+import { type Json, storedJson } from "../../core/values/json.ts"
 import { unreadableBecause } from "./isolation.ts"
 
 /** A document from its stored parts. If its value can't be read, `problem` says why, and other documents are still read. */

@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../../core/journal.ts"
-import { type Json, storedJson } from "../../core/json.ts"
+import type { JournalEntry } from "../../core/records/journal.ts"
+import { type Json, storedJson } from "../../core/values/json.ts"
 
 /** A journal entry from its stored parts. A part that can't be read is null, and other entries are still read. */
 export function readableEntry(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { DATE_MAX } from "../../core/valid-records.ts"
+import { DATE_MAX } from "../../core/records/valid-records.ts"
 import type { Worker } from "../../store/store.ts"
 import { readableWorker } from "./readable-worker.ts"
 

@@ -1,5 +1,5 @@
-import { MINUTE } from "../../core/instant.ts"
-import { DATE_MAX } from "../../core/valid-records.ts"
+import { DATE_MAX } from "../../core/records/valid-records.ts"
+import { MINUTE } from "../../core/time/instant.ts"
 import type { Worker, WorkerRole } from "../../store/store.ts"
 
 /**

@@ -1,6 +1,6 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Schedule } from "../../core/schedule.ts"
-import { scheduleStateOf } from "../../core/schedule-state.ts"
+import type { Schedule } from "../../core/schedule/schedule.ts"
+import { scheduleStateOf } from "../../core/schedule/schedule-state.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { ScheduleFilter, SchedulePage } from "../../store/store.ts"
 
 /** Pages of schedules, for stores that filter and order them in memory. */

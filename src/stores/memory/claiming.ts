@@ -1,5 +1,5 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Run } from "../../core/run.ts"
+import type { Run } from "../../core/run/run.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { ClaimRequest } from "../../store/store.ts"
 import { type MemoryTables, withAttempt } from "./memory-tables.ts"
 

@@ -1,5 +1,5 @@
-import type { Document, NewDocument } from "../../core/document.ts"
-import type { Instant } from "../../core/instant.ts"
+import type { Document, NewDocument } from "../../core/records/document.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { DocumentFilter, DocumentPage } from "../../store/store.ts"
 
 /** Documents by kind, then by id. */

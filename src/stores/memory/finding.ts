@@ -1,5 +1,5 @@
-import type { Run } from "../../core/run.ts"
-import { type RunSummary, summaryOf } from "../../core/run-summary.ts"
+import type { Run } from "../../core/run/run.ts"
+import { type RunSummary, summaryOf } from "../../core/run/run-summary.ts"
 import type { RunFilter, RunPage, Worker } from "../../store/store.ts"
 import type { StateCount } from "../kit/counts.ts"
 

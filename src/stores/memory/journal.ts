@@ -1,5 +1,5 @@
-import type { Instant } from "../../core/instant.ts"
-import type { JournalEntry, NewJournalEntry } from "../../core/journal.ts"
+import type { JournalEntry, NewJournalEntry } from "../../core/records/journal.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { JournalFilter, JournalPage } from "../../store/store.ts"
 import { jsonText } from "../kit/isolation.ts"
 import { isWantedEntry } from "../kit/journal-filter.ts"

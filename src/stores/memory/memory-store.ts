@@ -1,11 +1,11 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
-import type { NewJournalEntry } from "../../core/journal.ts"
-import type { FirePlan } from "../../core/plan.ts"
-import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
-import { NO_RUNS, type Schedule } from "../../core/schedule.ts"
-import { scheduleStateOf } from "../../core/schedule-state.ts"
-import { tallyOf } from "../../core/schedule-tally.ts"
+import type { FirePlan } from "../../core/firing/plan.ts"
+import type { NewJournalEntry } from "../../core/records/journal.ts"
+import { isFinished, type NewRun, type RunChange } from "../../core/run/run.ts"
+import { NO_RUNS, type Schedule } from "../../core/schedule/schedule.ts"
+import { scheduleStateOf } from "../../core/schedule/schedule-state.ts"
+import { tallyOf } from "../../core/schedule/schedule-tally.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type {
   AppendAnswer,
   ClaimRequest,
@@ -18,11 +18,18 @@ import type {
   PruneRequest,
   ScheduleFilter,
   Store,
+  Swap,
   TransitionAnswer,
 } from "../../store/store.ts"
 import { runCountsOf, scheduleCountsOf } from "../kit/counts.ts"
 import { HintListeners } from "../kit/hint-listeners.ts"
-import { isSooner } from "../kit/is-sooner.ts"
+import {
+  hintsOfEnqueue,
+  hintsOfFire,
+  hintsOfSwap,
+  hintsOfTransition,
+  isDueSooner,
+} from "../kit/hints-of-writes.ts"
 import { applyIsolated, finite, jsonText, refused, refusedRun } from "../kit/isolation.ts"
 import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
@@ -44,7 +51,9 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
   const listeners = new HintListeners()
   let isClosed = false
 
-  const hint = (what: Hint) => listeners.notify(what)
+  const sendHints = (hints: readonly Hint[]) => {
+    for (const hint of hints) listeners.notify(hint)
+  }
 
   /** Every operation goes through here: it throws if the store is closed, and reads "now" once. */
   async function operate<T>(operation: (now: Instant) => T): Promise<T> {
@@ -74,27 +83,25 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const next = ++tables.lastVersion
         tables.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
         if (entry !== undefined) journal.add(entry, now)
-        hint("schedules")
-        return { outcome: "done", version: next }
+        const swap: Swap = { outcome: "done", version: next }
+        sendHints(hintsOfSwap(swap, "schedules"))
+        return swap
       }),
     dueSchedules: (request) => operate((now) => tables.dueSchedules(now, request)),
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
-        const before = plans.map((plan) => tables.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
+        const isSooner = plans.map((plan) =>
+          isDueSooner(plan, tables.schedules.get(plan.scheduleId)?.nextRunAt ?? null),
+        )
         const answers = applyIsolated(plans, (plan) => firePlan({ tables, journal }, plan, now), refused)
-        if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
-        // An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes the schedule due sooner
-        // needs one, and so does an operator's step.
-        const needsHint = (plan: FirePlan, index: number) =>
-          plan.entry !== undefined || isSooner(plan.progress?.nextRunAt ?? null, before[index]!)
-        if (plans.some(needsHint)) hint("schedules")
+        sendHints(hintsOfFire(plans, answers, isSooner))
         return answers
       }),
 
     enqueue: (runs: readonly NewRun[]) =>
       operate((now) => {
         const answers = applyIsolated(runs, (run) => addRun(tables, run, now), refusedRun)
-        hint("runs")
+        sendHints(hintsOfEnqueue(runs, answers))
         return answers
       }),
     claim: (request: ClaimRequest) =>
@@ -106,9 +113,11 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
         const answers = applyIsolated(changes, (change) => applyChange(tables, change, now), refused)
-        if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
-        if (changes.some((change) => isFinished(change.state))) hint("ended")
-        if (changes.some((change) => mayFreeRuns(tables, change))) hint("runs")
+        const mayFreeRuns = changes.some(
+          ({ runId }, index) =>
+            answers[index]!.outcome === "done" && tables.runs.get(runId)!.concurrencyLimit !== null,
+        )
+        sendHints(hintsOfTransition(changes, answers, mayFreeRuns))
         return answers
       }),
     prune: (request: PruneRequest) =>
@@ -128,8 +137,9 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const version = ++tables.lastVersion
         documents.put(document, version, now)
         if (entry !== undefined) journal.add(entry, now)
-        hint("documents")
-        return { outcome: "done", version }
+        const swap: Swap = { outcome: "done", version }
+        sendHints(hintsOfSwap(swap, "documents"))
+        return swap
       }),
     findDocuments: (filter, page) => operate(() => documents.page(filter, page)),
     appendJournal: (entries) =>
@@ -169,11 +179,6 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     summarise: (request) => operate((now) => tables.statistics.summarise(request, now)),
     findWorkers: (page) => operate(() => pageOfWorkers(tables.workers.values(), page)),
   }
-}
-
-/** Whether the run is pending again, or its end may let another run with its concurrency key begin. */
-function mayFreeRuns(tables: MemoryTables, change: RunChange): boolean {
-  return change.state === "pending" || tables.runs.get(change.runId)?.concurrencyLimit != null
 }
 
 /** Values are stored as they are. Writing them as JSON only checks that other stores could store them, too. */

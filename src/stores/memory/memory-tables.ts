@@ -1,6 +1,4 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Json } from "../../core/json.ts"
-import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/firing/plan.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -12,9 +10,11 @@ import {
   type Run,
   type RunChange,
   type RunState,
-} from "../../core/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
-import { afterEnd, isEnd } from "../../core/schedule-tally.ts"
+} from "../../core/run/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
+import { afterEnd, isEnd } from "../../core/schedule/schedule-tally.ts"
+import type { Instant } from "../../core/time/instant.ts"
+import type { Json } from "../../core/values/json.ts"
 import type {
   DueRequest,
   DueSchedules,

@@ -1,4 +1,4 @@
-import { checkNothingElse } from "../../core/checked.ts"
+import { checkNothingElse } from "../../core/options/checked.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
 import { createMemoryStore } from "./memory-store.ts"

@@ -1,5 +1,10 @@
-import type { Instant } from "../../core/instant.ts"
-import { addedCounters, bucketAt, type Counters, type StatisticsBucket } from "../../core/statistics.ts"
+import {
+  addedCounters,
+  bucketAt,
+  type Counters,
+  type StatisticsBucket,
+} from "../../core/records/statistics.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { StatisticsBatch, SummaryRequest } from "../../store/store.ts"
 
 interface Bucket extends StatisticsBucket {

@@ -1,5 +1,5 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Run } from "../../core/run.ts"
+import type { Run } from "../../core/run/run.ts"
+import type { Instant } from "../../core/time/instant.ts"
 
 /**
  * The unfinished runs, with an index for each way in which the operations read them. Without indexes every claim reads every

@@ -1,5 +1,5 @@
-import { hasBrokenPassword, placeOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { hasBrokenPassword, placeOf } from "../../core/values/address.ts"
 
 export interface PostgresAddress {
   /** In the form that the driver accepts. */

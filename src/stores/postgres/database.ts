@@ -1,4 +1,4 @@
-import { BelfryError } from "../../core/errors.ts"
+import { withDeadline } from "../kit/deadline.ts"
 import type { Timers } from "../kit/timers.ts"
 import type { Pool, PoolClient, Queryable } from "./client.ts"
 import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
@@ -102,13 +102,11 @@ export class Database implements Runner {
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
   withDeadline<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
     const { deadlineMs, where } = this.#options
-    return new Promise((resolve, reject) => {
-      const stop = this.#timers.setTimer(Math.max(0, endsAt - this.#timers.monotonic()), () => {
-        const text = `${where} did not answer within ${deadlineMs / 1000} s.`
-        reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
-      })
-      work.then(resolve, (error) => reject(faultOf(error, where))).finally(stop)
+    const answer = work.catch((error) => {
+      throw faultOf(error, where)
     })
+    const remainingMs = endsAt - this.#timers.monotonic()
+    return withDeadline(this.#timers, answer, { where, deadlineMs, remainingMs })
   }
 
   /** Takes a connection from the pool. The caller must release it. */

@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import { hashText } from "../../core/hash.ts"
+import { hashText } from "../../core/values/hash.ts"
 import { isCurrentSchema } from "../kit/schema-gate.ts"
 import type { Queryable } from "./client.ts"
 import { AS_TEXT, inSchema } from "./database.ts"

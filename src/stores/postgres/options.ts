@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/checked.ts"
-import { address, integer, objectWith, textLike } from "../../core/kinds.ts"
+import type { Kind } from "../../core/options/checked.ts"
+import { address, integer, objectWith, textLike } from "../../core/options/kinds.ts"
 import { addressOr } from "../kit/options.ts"
 import type { Pool } from "./client.ts"
 

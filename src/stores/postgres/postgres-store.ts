@@ -1,8 +1,8 @@
-import type { NewJournalEntry } from "../../core/journal.ts"
-import type { FirePlan } from "../../core/plan.ts"
-import type { NewRun, RunChange } from "../../core/run.ts"
-import { noRunCounts } from "../../core/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule-state.ts"
+import type { FirePlan } from "../../core/firing/plan.ts"
+import type { NewJournalEntry } from "../../core/records/journal.ts"
+import type { NewRun, RunChange } from "../../core/run/run.ts"
+import { noRunCounts } from "../../core/run/run-states.ts"
+import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type {
   AppendAnswer,
   EnqueueAnswer,
@@ -14,6 +14,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
+import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
 import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
@@ -112,24 +113,23 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
     access.isTransaction ? send(elements) : sendIsolated(elements, send, refuse)
 
   async function fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
-    const { answers, hints } = await firePlans(await access.pool(), plans)
-    await access.sendHints(hints)
+    const fired = await firePlans(await access.pool(), plans)
+    const answers = fired.map(({ answer }) => answer)
+    const isSooner = fired.map((each) => each.isSooner)
+    await access.sendHints(hintsOfFire(plans, answers, isSooner))
     return answers
   }
 
   async function enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> {
     if (runs.length === 0) return []
     const answers = await enqueueRuns(await access.pool(), runs)
-    const hasNewRuns = answers.some(
-      ({ outcome }, index) => outcome === "created" && runs[index]!.state === "pending",
-    )
-    await access.sendHints(hasNewRuns ? ["runs"] : [])
+    await access.sendHints(hintsOfEnqueue(runs, answers))
     return answers
   }
 
   async function transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
-    const { answers, hints } = await changeRuns(await access.pool(), changes, access.isTransaction)
-    await access.sendHints(hints)
+    const { answers, mayFreeRuns } = await changeRuns(await access.pool(), changes, access.isTransaction)
+    await access.sendHints(hintsOfTransition(changes, answers, mayFreeRuns))
     return answers
   }
 
@@ -158,7 +158,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
 
     async putSchedule(schedule, ifVersion, entry) {
       const answer = await putSchedule(await access.pool(), schedule, ifVersion, entry)
-      if (answer.outcome === "done") await access.sendHints(["schedules"])
+      await access.sendHints(hintsOfSwap(answer, "schedules"))
       return answer
     },
     dueSchedules: async (request) => dueSchedules(await access.pool(), request, reader),
@@ -181,7 +181,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
 
     async putDocument(document, ifVersion, entry) {
       const answer = await putDocument(await access.pool(), document, ifVersion, entry)
-      if (answer.outcome === "done") await access.sendHints(["documents"])
+      await access.sendHints(hintsOfSwap(answer, "documents"))
       return answer
     },
     findDocuments: async (filter, page) => findDocuments(await access.pool(), filter, page),

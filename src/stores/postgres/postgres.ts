@@ -1,5 +1,5 @@
-import { checked, checkedValue, checkNothingElse } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { checked, checkedValue, checkNothingElse } from "../../core/options/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import { storeSource } from "../kit/options.ts"

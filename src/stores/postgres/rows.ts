@@ -1,5 +1,5 @@
-import type { Instant } from "../../core/instant.ts"
-import { storedJson } from "../../core/json.ts"
+import type { Instant } from "../../core/time/instant.ts"
+import { storedJson } from "../../core/values/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 

@@ -1,4 +1,4 @@
-import type { NewRun, RunChange } from "../../core/run.ts"
+import type { NewRun, RunChange } from "../../core/run/run.ts"
 import { jsonTextOrNull } from "../kit/isolation.ts"
 import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
 import { textOrNull } from "./rows.ts"

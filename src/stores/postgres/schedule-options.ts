@@ -1,10 +1,10 @@
-import { checked, type OptionSource } from "../../core/checked.ts"
-import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { Json } from "../../core/json.ts"
-import { isRecord } from "../../core/readable.ts"
-import { shown } from "../../core/shown.ts"
-import type { Trigger } from "../../core/timetable.ts"
+import { checked, type OptionSource } from "../../core/options/checked.ts"
+import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/options/definition.ts"
+import { isRecord } from "../../core/records/readable.ts"
+import type { Trigger } from "../../core/time/timetable.ts"
+import type { Json } from "../../core/values/json.ts"
+import { shown } from "../../core/values/shown.ts"
 import { jsonOf } from "./rows.ts"
 
 /**

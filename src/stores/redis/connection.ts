@@ -1,4 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
+import { withDeadline } from "../kit/deadline.ts"
 import type { Timers } from "../kit/timers.ts"
 import type { RedisClient, RedisOptions } from "./client.ts"
 import { faultOf, isDatabaseRefused, isWrongType, refusalOf } from "./faults.ts"
@@ -65,20 +66,22 @@ export class Connection {
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
   withDeadline<T>(work: Promise<T>): Promise<T> {
     const { deadlineMs, where } = this.#options
-    return new Promise((resolve, reject) => {
-      const stop = this.#timers.setTimer(deadlineMs, () => {
-        const why = this.#connectionError === null ? "" : ` The driver says: ${this.#connectionError}.`
-        const text = `${where} did not answer within ${deadlineMs / 1000} s.${why}`
-        reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
-        // If the server vanished without closing the connection, the connection would stay open and unanswered forever.
-        if (this.#isOwned) this.#client.disconnect(true)
-      })
-      const onAnswer = (answer: T) => {
-        this.#connectionError = null
-        resolve(answer)
-      }
-      work.then(onAnswer, (error) => reject(faultOf(error, where, this.#connectionError))).finally(stop)
-    })
+    const onPassed = () => {
+      // If the server vanished without closing the connection, the connection would stay open and unanswered forever.
+      if (this.#isOwned) this.#client.disconnect(true)
+      return this.#connectionError === null ? "" : `The driver says: ${this.#connectionError}.`
+    }
+    return withDeadline(this.#timers, this.#answerOf(work), { where, deadlineMs, onPassed })
+  }
+
+  async #answerOf<T>(work: Promise<T>): Promise<T> {
+    try {
+      const answer = await work
+      this.#connectionError = null
+      return answer
+    } catch (error) {
+      throw faultOf(error, this.#options.where, this.#connectionError)
+    }
   }
 
   /** Finds the key of the wrong type, because the server's error does not name it. */

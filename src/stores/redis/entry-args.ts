@@ -1,4 +1,4 @@
-import type { NewJournalEntry } from "../../core/journal.ts"
+import type { NewJournalEntry } from "../../core/records/journal.ts"
 import { jsonText } from "../kit/isolation.ts"
 
 /** The arguments of an entry for `lua/journal.ts`; empty strings without an entry. */

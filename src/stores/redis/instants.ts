@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
-import { DATE_MAX } from "../../core/valid-records.ts"
+import { DATE_MAX } from "../../core/records/valid-records.ts"
+import type { Instant } from "../../core/time/instant.ts"
 
 /** Instants as they are written in hashes and before log lines: see `lua/instants.ts`. */
 

@@ -1,5 +1,5 @@
-import type { NewRun } from "../../core/run.ts"
-import { concurrencyKeyOf } from "../../core/schedule.ts"
+import type { NewRun } from "../../core/run/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule/schedule.ts"
 import { finite, jsonTextOrNull } from "../kit/isolation.ts"
 import { instantText } from "./instants.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"

@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/checked.ts"
-import { callback, objectWith, text } from "../../core/kinds.ts"
+import type { Kind } from "../../core/options/checked.ts"
+import { callback, objectWith, text } from "../../core/options/kinds.ts"
 import { addressOr } from "../kit/options.ts"
 import type { RedisClient } from "./client.ts"
 import type { LockClient } from "./locks.ts"

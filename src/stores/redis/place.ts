@@ -1,6 +1,6 @@
-import { placeOf as addressPlaceOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { plain } from "../../core/shown.ts"
+import { placeOf as addressPlaceOf } from "../../core/values/address.ts"
+import { plain } from "../../core/values/shown.ts"
 
 /** A cluster hashes only the text in the first braces of a key, so all keys of a prefix are on one node. */
 export function taggedPrefix(prefix: string): string {

@@ -1,4 +1,4 @@
-import { checked, checkedValue } from "../../core/checked.ts"
+import { checked, checkedValue } from "../../core/options/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"

@@ -1,7 +1,7 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Run, TriggeredBy } from "../../core/run.ts"
-import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { assertValidRun } from "../../core/valid-records.ts"
+import { assertValidRun } from "../../core/records/valid-records.ts"
+import type { Run, TriggeredBy } from "../../core/run/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule/schedule.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import { instantIn } from "./instants.ts"
 import { attemptOf, jsonOf, moreIn, numberOf } from "./run-rows.ts"
 

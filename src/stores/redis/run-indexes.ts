@@ -1,5 +1,5 @@
-import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../core/run.ts"
-import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../core/run/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule/schedule.ts"
 import type { RunFilter, RunPage } from "../../store/store.ts"
 
 /** A sorted set of runs. The key is `kind` followed by `name`; the score is the field `orderedBy`. */

@@ -1,6 +1,6 @@
-import type { RetryPolicy } from "../../core/backoff.ts"
-import type { Json } from "../../core/json.ts"
-import { storedJson } from "../../core/json.ts"
+import { unreadableRun } from "../../core/records/unreadable.ts"
+import { assertValidRun } from "../../core/records/valid-records.ts"
+import type { RetryPolicy } from "../../core/run/backoff.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -11,10 +11,10 @@ import {
   type Run,
   type RunState,
   type TriggeredBy,
-} from "../../core/run.ts"
-import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { unreadableRun } from "../../core/unreadable.ts"
-import { assertValidRun } from "../../core/valid-records.ts"
+} from "../../core/run/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule/schedule.ts"
+import type { Json } from "../../core/values/json.ts"
+import { storedJson } from "../../core/values/json.ts"
 import { unreadableBecause } from "../kit/isolation.ts"
 import type { Reply } from "./connection.ts"
 import { instantIn } from "./instants.ts"

@@ -1,14 +1,14 @@
-import { storedJson } from "../../core/json.ts"
-import { progressOf } from "../../core/plan.ts"
+import { progressOf } from "../../core/firing/plan.ts"
+import { unreadableSchedule } from "../../core/records/unreadable.ts"
+import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import {
   type EndState,
   NO_RUNS,
   type Schedule,
   type ScheduleProgress,
   type ScheduleTally,
-} from "../../core/schedule.ts"
-import { unreadableSchedule } from "../../core/unreadable.ts"
-import { assertValidSchedule } from "../../core/valid-records.ts"
+} from "../../core/schedule/schedule.ts"
+import { storedJson } from "../../core/values/json.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { instantIn } from "./instants.ts"
 

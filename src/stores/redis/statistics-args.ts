@@ -1,4 +1,4 @@
-import type { Counters } from "../../core/statistics.ts"
+import type { Counters } from "../../core/records/statistics.ts"
 import type { StatisticsBatch } from "../../store/store.ts"
 
 /** The arguments of a batch for `lua/statistics.ts`; none without a batch. */

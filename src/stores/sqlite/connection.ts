@@ -1,6 +1,6 @@
 import { dirname } from "node:path"
 import { BelfryError } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { Timers } from "../kit/timers.ts"
 import type { Database, Driver } from "./driver.ts"
 import { faultOf, isBusy } from "./faults.ts"

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
-import { ok } from "../../core/check.ts"
-import { checkedValue } from "../../core/checked.ts"
+import { checkedValue } from "../../core/options/checked.ts"
+import { ok } from "../../core/records/check.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import { storeSource } from "../kit/options.ts"
 import { loadDriver, versionOf } from "./driver.ts"

@@ -1,4 +1,4 @@
-import type { Instant } from "../../core/instant.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import { type AcquireAnswer, assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
 import { LockConnection } from "../../lock/lock-connection.ts"
 import type { Timers } from "../kit/timers.ts"

@@ -1,9 +1,9 @@
-import type { Instant } from "../../core/instant.ts"
-import type { NewJournalEntry } from "../../core/journal.ts"
-import type { FirePlan } from "../../core/plan.ts"
-import type { NewRun, RunChange } from "../../core/run.ts"
-import { noRunCounts } from "../../core/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule-state.ts"
+import type { FirePlan } from "../../core/firing/plan.ts"
+import type { NewJournalEntry } from "../../core/records/journal.ts"
+import type { NewRun, RunChange } from "../../core/run/run.ts"
+import { noRunCounts } from "../../core/run/run-states.ts"
+import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type {
   AppendAnswer,
   Claimed,
@@ -17,6 +17,7 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
+import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
 import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Prepared } from "./prepared.ts"
@@ -70,20 +71,20 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
 
   const fire = (plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> =>
     writeWithHints((connection, now) => {
-      const { answers, hints } = firePlans(connection, plans, now)
-      return { answer: answers, hints }
+      const { answers, isSooner } = firePlans(connection, plans, now)
+      return { answer: answers, hints: hintsOfFire(plans, answers, isSooner) }
     })
 
   const enqueue = (runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> =>
     writeWithHints((connection, now) => {
       const answer = runs.map((run) => enqueueRun(connection, run, now))
-      return { answer, hints: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
+      return { answer, hints: hintsOfEnqueue(runs, answer) }
     })
 
   const transition = (changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> =>
     writeWithHints((connection, now) => {
-      const { answers, hints } = changeRuns(connection, changes, now)
-      return { answer: answers, hints }
+      const { answers, mayFreeRuns } = changeRuns(connection, changes, now)
+      return { answer: answers, hints: hintsOfTransition(changes, answers, mayFreeRuns) }
     })
 
   const append = (lines: readonly LogLine[]): Promise<readonly null[]> =>
@@ -103,7 +104,7 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
     putSchedule: (schedule, ifVersion, entry) =>
       writeWithHints((connection, now) => {
         const answer = putSchedule(connection, schedule, { ifVersion, entry, now })
-        return { answer, hints: answer.outcome === "done" ? ["schedules"] : [] }
+        return { answer, hints: hintsOfSwap(answer, "schedules") }
       }),
     async dueSchedules(request) {
       const idle = await read((connection, now) => dueWithoutLock(connection, request, { reader, now }))
@@ -129,7 +130,7 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
     putDocument: (document, ifVersion, entry) =>
       writeWithHints((connection, now) => {
         const answer = putDocument(connection, document, { ifVersion, entry, now })
-        return { answer, hints: answer.outcome === "done" ? ["documents"] : [] }
+        return { answer, hints: hintsOfSwap(answer, "documents") }
       }),
     findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
     appendJournal: (entries) => sendIsolated(entries, appendEntries, refused),

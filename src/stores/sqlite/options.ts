@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/checked.ts"
-import { choice, required, text } from "../../core/kinds.ts"
+import type { Kind } from "../../core/options/checked.ts"
+import { choice, required, text } from "../../core/options/kinds.ts"
 
 export interface SqliteOptions {
   /** The file, which is created if it doesn't exist. `:memory:` keeps all data in the memory of the process. */

@@ -1,4 +1,4 @@
-import type { Instant } from "../../core/instant.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { Database, Statement, Value } from "./driver.ts"
 import { withLargeNumbers } from "./large-numbers.ts"
 

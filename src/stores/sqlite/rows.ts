@@ -1,6 +1,5 @@
-import type { Instant } from "../../core/instant.ts"
-import type { Json } from "../../core/json.ts"
-import { storedJson } from "../../core/json.ts"
+import { unreadableRun } from "../../core/records/unreadable.ts"
+import { assertValidRun } from "../../core/records/valid-records.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -10,9 +9,10 @@ import {
   type Run,
   type RunState,
   type TriggeredBy,
-} from "../../core/run.ts"
-import { unreadableRun } from "../../core/unreadable.ts"
-import { assertValidRun } from "../../core/valid-records.ts"
+} from "../../core/run/run.ts"
+import type { Instant } from "../../core/time/instant.ts"
+import type { Json } from "../../core/values/json.ts"
+import { storedJson } from "../../core/values/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { readableWorker } from "../kit/readable-worker.ts"

@@ -1,7 +1,12 @@
-import { definitionOf } from "../../core/reconcile.ts"
-import type { EndState, Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
-import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/unreadable.ts"
-import { assertValidSchedule } from "../../core/valid-records.ts"
+import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/unreadable.ts"
+import { assertValidSchedule } from "../../core/records/valid-records.ts"
+import { definitionOf } from "../../core/schedule/reconcile.ts"
+import type {
+  EndState,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleProgress,
+} from "../../core/schedule/schedule.ts"
 import { jsonText, unreadableBecause } from "../kit/isolation.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNothing, textOrNull } from "./rows.ts"

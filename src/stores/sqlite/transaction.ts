@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs"
 import { BelfryError } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
+import type { Instant } from "../../core/time/instant.ts"
 import type { Database } from "./driver.ts"
 import { faultOf } from "./faults.ts"
 import { Prepared } from "./prepared.ts"

@@ -1,9 +1,16 @@
-import { checked, copied, isRecordLike, type Kind, type OptionSource, refusal } from "../../core/checked.ts"
-import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { HOUR } from "../../core/instant.ts"
-import { duration, flag, integer, list, required, text, unread } from "../../core/kinds.ts"
-import { shown } from "../../core/shown.ts"
+import {
+  checked,
+  copied,
+  isRecordLike,
+  type Kind,
+  type OptionSource,
+  refusal,
+} from "../../core/options/checked.ts"
+import { duration, flag, integer, list, required, text, unread } from "../../core/options/kinds.ts"
+import type { Duration } from "../../core/time/duration.ts"
+import { HOUR } from "../../core/time/instant.ts"
+import { shown } from "../../core/values/shown.ts"
 
 /** A command that payloads may name: a program and its arguments, never a shell command line. */
 export interface CommandDefinition {

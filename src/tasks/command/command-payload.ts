@@ -1,4 +1,4 @@
-import type { StandardSchema } from "../../core/standard-schema.ts"
+import type { StandardSchema } from "../../core/values/standard-schema.ts"
 import { type Issues, isRecord, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 import type { Command } from "./command-definition.ts"
 

@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Json } from "../../core/json.ts"
+import type { Json } from "../../core/values/json.ts"
 import { Redaction, type Secret } from "./redaction.ts"
 
 /** `{{env.NAME}}`: a reference to a value that a payload must not contain itself. */

@@ -1,7 +1,7 @@
-import { type Duration, formatDuration, parseDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { Json } from "../../core/json.ts"
-import type { StandardSchema } from "../../core/standard-schema.ts"
+import { type Duration, formatDuration, parseDuration } from "../../core/time/duration.ts"
+import type { Json } from "../../core/values/json.ts"
+import type { StandardSchema } from "../../core/values/standard-schema.ts"
 import { type Issues, isRecord, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 import { originOf, referencesIn } from "./environment.ts"
 

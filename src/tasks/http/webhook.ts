@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto"
-import { notAllowed, type Place } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { notAllowed, type Place } from "../../core/options/checked.ts"
 
 /** Many receivers keep no more than 255 characters of an idempotency key. */
 const ID_MAX_LENGTH = 200

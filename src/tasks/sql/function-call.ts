@@ -1,4 +1,4 @@
-import { formatDuration } from "../../core/duration.ts"
+import { formatDuration } from "../../core/time/duration.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { RunInfo, TaskContext } from "../../task/task-context.ts"
 import { FIND_FUNCTIONS, type FoundFunction, functionOf } from "./function-lookup.ts"

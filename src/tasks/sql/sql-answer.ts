@@ -1,5 +1,5 @@
-import type { Json } from "../../core/json.ts"
-import { storable } from "../../core/thrown.ts"
+import type { Json } from "../../core/values/json.ts"
+import { storable } from "../../core/values/thrown.ts"
 import type { RunLogger } from "../../task/task-context.ts"
 import { isRecord } from "../schema.ts"
 import { SqlFailure } from "./sql-failure.ts"

@@ -1,4 +1,4 @@
-import { storable } from "../../core/thrown.ts"
+import { storable } from "../../core/values/thrown.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { RunLogger } from "../../task/task-context.ts"
 import { failureOf, SqlFailure } from "./sql-failure.ts"

@@ -1,5 +1,5 @@
-import type { Json } from "../../core/json.ts"
-import { storable } from "../../core/thrown.ts"
+import type { Json } from "../../core/values/json.ts"
+import { storable } from "../../core/values/thrown.ts"
 
 /** A failure of a function: the message is for the run's error, the parts are for its details. */
 export class SqlFailure extends Error {

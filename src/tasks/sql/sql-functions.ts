@@ -1,5 +1,5 @@
-import { checked, type Kind, type OptionSource } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { checked, type Kind, type OptionSource } from "../../core/options/checked.ts"
 import { addressOf } from "../../stores/postgres/address.ts"
 import type { Pool } from "../../stores/postgres/client.ts"
 import { POSTGRES_SERVER } from "../../stores/postgres/options.ts"

@@ -1,8 +1,8 @@
-import type { Kind } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { Json } from "../../core/json.ts"
-import { shown } from "../../core/shown.ts"
-import type { StandardSchema } from "../../core/standard-schema.ts"
+import type { Kind } from "../../core/options/checked.ts"
+import type { Json } from "../../core/values/json.ts"
+import { shown } from "../../core/values/shown.ts"
+import type { StandardSchema } from "../../core/values/standard-schema.ts"
 import { type Issues, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 
 /** The payload of the sql task. */

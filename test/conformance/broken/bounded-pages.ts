@@ -1,5 +1,5 @@
 import type { RunFilter, ScheduleFilter } from "belfry/store"
-import { type RunSummary, SUMMARY_TEXT_MAX } from "../../../src/core/run-summary.ts"
+import { type RunSummary, SUMMARY_TEXT_MAX } from "../../../src/core/run/run-summary.ts"
 import { allRuns, broken, folded, roundTrip } from "./breaking.ts"
 
 const summaries = [

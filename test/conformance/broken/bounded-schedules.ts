@@ -1,5 +1,9 @@
 import type { Schedule, ScheduleFilter, SchedulePage, Store } from "belfry/store"
-import { OVERDUE_AFTER_MS, type ScheduleState, scheduleStateOf } from "../../../src/core/schedule-state.ts"
+import {
+  OVERDUE_AFTER_MS,
+  type ScheduleState,
+  scheduleStateOf,
+} from "../../../src/core/schedule/schedule-state.ts"
 import { isWantedSchedule, pageOfSchedules } from "../../../src/stores/kit/schedule-pages.ts"
 import { type Bug, broken } from "./breaking.ts"
 

@@ -1,5 +1,5 @@
 import { isFinished, type Run, type Store, type StoredLogLine } from "belfry/store"
-import { release } from "../../../src/core/run.ts"
+import { release } from "../../../src/core/run/run.ts"
 import { pruned } from "../../../src/store/laws/factories.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
 import { BROKEN_BOUNDED_SCHEDULES } from "./bounded-schedules.ts"

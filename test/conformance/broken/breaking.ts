@@ -1,5 +1,5 @@
 import type { Instant, NewRun, Run, Schedule, Store, Worker } from "belfry/store"
-import { summaryOf } from "../../../src/core/run-summary.ts"
+import { summaryOf } from "../../../src/core/run/run-summary.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 
 /** A store with one bug, of a kind that real stores have, and the law that it breaks. */

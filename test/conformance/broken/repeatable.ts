@@ -1,4 +1,4 @@
-import { isAlreadyMade } from "../../../src/core/run.ts"
+import { isAlreadyMade } from "../../../src/core/run/run.ts"
 import { pruned } from "../../../src/store/laws/factories.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 import { allWorkers, type BrokenStore, broken, each, findRun, findSchedule } from "./breaking.ts"

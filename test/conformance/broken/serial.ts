@@ -1,5 +1,5 @@
 import type { ClaimRequest, Run, Store } from "belfry/store"
-import { release } from "../../../src/core/run.ts"
+import { release } from "../../../src/core/run/run.ts"
 import { allRuns, broken, disguising, roundTrip, writing } from "./breaking.ts"
 
 export const BROKEN_SERIAL = [

@@ -1,5 +1,5 @@
 import type { Schedule } from "belfry/store"
-import { NO_RUNS } from "../../../src/core/schedule.ts"
+import { NO_RUNS } from "../../../src/core/schedule/schedule.ts"
 import { broken, findSchedule, roundTrip, showing } from "./breaking.ts"
 
 const more = (schedule: Schedule, count: number): Schedule => ({

@@ -1,6 +1,6 @@
 import type { RunChange, Schedule, Store } from "belfry/store"
-import { NO_RUNS } from "../../../src/core/schedule.ts"
-import { afterEnd, isEnd } from "../../../src/core/schedule-tally.ts"
+import { NO_RUNS } from "../../../src/core/schedule/schedule.ts"
+import { afterEnd, isEnd } from "../../../src/core/schedule/schedule-tally.ts"
 import { broken, findSchedule, roundTrip, showing } from "./breaking.ts"
 
 /** Replaces the recorded ends of a sound store. */

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { assert, test } from "vitest"
-import type { Run } from "../../../src/core/run.ts"
+import type { Run } from "../../../src/core/run/run.ts"
 import { UnfinishedRuns } from "../../../src/stores/memory/unfinished-runs.ts"
 import { assertProperty } from "../../support/properties.ts"
 

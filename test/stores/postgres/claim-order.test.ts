@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import type { NewRun } from "../../../src/core/run.ts"
+import type { NewRun } from "../../../src/core/run/run.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
 import { idsOf } from "../../../src/store/laws/steps.ts"
 import { versionedName } from "../../../src/stores/postgres/schema/engine-function.ts"

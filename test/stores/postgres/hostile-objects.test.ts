@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import type { Store } from "belfry/store"
 import pg from "pg"
 import { test, vi } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { systemClock } from "../../../src/runtime/clock.ts"
 import {
   aClaim,

@@ -5,7 +5,7 @@ import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, test } from "vitest"
 import * as z from "zod"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import {
   aClaim,
   aHeartbeat,

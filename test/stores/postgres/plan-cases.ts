@@ -1,5 +1,5 @@
 import type { DueSchedules, Store } from "belfry/store"
-import { type RunRef, succeed, UNFINISHED } from "../../../src/core/run.ts"
+import { type RunRef, succeed, UNFINISHED } from "../../../src/core/run/run.ts"
 import {
   aClaim,
   aHeartbeat,

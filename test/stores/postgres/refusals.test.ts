@@ -9,7 +9,7 @@ import { BelfryError } from "belfry"
 import { type Pool, postgres } from "belfry/postgres"
 import pg from "pg"
 import { afterAll, beforeAll, beforeEach, describe, test, vi } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import {
   aHeartbeat,
   aLogLine,

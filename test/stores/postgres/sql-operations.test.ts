@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeEach, describe, test } from "vitest"
-import { cancel, release, retry } from "../../../src/core/run.ts"
+import { cancel, release, retry } from "../../../src/core/run/run.ts"
 import { aRun, LONG_MS } from "../../../src/store/laws/factories.ts"
 import { claimed } from "../../../src/store/laws/steps.ts"
 import { anOpenStore, until } from "./scratch.ts"

@@ -1,5 +1,5 @@
 import type { Store } from "belfry/store"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import {
   aClaim,
   aDocument,

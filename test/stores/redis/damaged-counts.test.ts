@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aClaim, aRun, aSchedule, type Run } from "belfry/store"
 import { test } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { aPruning, aSkip } from "../../../src/store/laws/factories.ts"
 import { aPage, countRuns, created, enqueued, idsOf, scheduleById } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"

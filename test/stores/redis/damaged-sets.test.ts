@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aClaim, aRun, aSchedule, type Run, type Store } from "belfry/store"
 import { describe, test } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, idsOf, runById } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"

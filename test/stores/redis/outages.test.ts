@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Hint, Store } from "belfry/store"
 import { describe, test } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, running } from "../../../src/store/laws/steps.ts"
 import { SHARED_HINTS } from "../../../src/stores/kit/shared-hints.ts"

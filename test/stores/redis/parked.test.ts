@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Store } from "belfry/store"
 import { test } from "vitest"
-import { cancel, type NewRun, release, succeed } from "../../../src/core/run.ts"
+import { cancel, type NewRun, release, succeed } from "../../../src/core/run/run.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
 import { idsOf, several } from "../../../src/store/laws/steps.ts"
 import { aFreshStore, aStoreAlone, commandsDuring } from "./scratch.ts"

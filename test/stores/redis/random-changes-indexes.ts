@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Redis } from "ioredis"
-import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
+import { concurrencyKeyOf } from "../../../src/core/schedule/schedule.ts"
 
 /**
  * Computes all indexes from the hashes of the runs, and compares them with the stored ones. A run that is missing from its queue

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import type { RunFilter, RunPage, Store } from "belfry/store"
-import { UNFINISHED } from "../../../src/core/run.ts"
-import type { RunSummary } from "../../../src/core/run-summary.ts"
-import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
+import { UNFINISHED } from "../../../src/core/run/run.ts"
+import type { RunSummary } from "../../../src/core/run/run-summary.ts"
+import { concurrencyKeyOf } from "../../../src/core/schedule/schedule.ts"
 import { aPage, countRuns, idsOf, pagedRuns } from "../../../src/store/laws/steps.ts"
 
 const ORDERS: readonly RunPage["orderBy"][] = ["createdAt", "scheduledFor", "completedAt", "id"]

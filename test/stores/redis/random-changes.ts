@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Store } from "belfry/store"
-import { DEFAULT_RETRY } from "../../../src/core/backoff.ts"
+import { DEFAULT_RETRY } from "../../../src/core/run/backoff.ts"
 import {
   cancel,
   fail,
@@ -10,8 +10,8 @@ import {
   release,
   retry,
   succeed,
-} from "../../../src/core/run.ts"
-import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
+} from "../../../src/core/run/run.ts"
+import { concurrencyKeyOf } from "../../../src/core/schedule/schedule.ts"
 import {
   aClaim,
   aHeartbeat,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Store } from "belfry/store"
 import type { Redis } from "ioredis"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { aHeartbeat, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
 import type { RedisServer } from "../../support/redis.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { countRuns, created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { EnqueueAnswer } from "belfry/store"
 import { test } from "vitest"
-import { succeed } from "../../../src/core/run.ts"
+import { succeed } from "../../../src/core/run/run.ts"
 import {
   aClaim,
   aHeartbeat,

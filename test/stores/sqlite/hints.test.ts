@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Hint, Store } from "belfry/store"
 import { test } from "vitest"
-import { cancel } from "../../../src/core/run.ts"
+import { cancel } from "../../../src/core/run/run.ts"
 import { aClaim, aHeartbeat, aRun, aSchedule, heldRun } from "../../../src/store/laws/factories.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { anOpenStore, aPath } from "./scratch.ts"

@@ -1,5 +1,5 @@
-import type { Document, NewDocument } from "../../../core/document.ts"
-import type { NewJournalEntry } from "../../../core/journal.ts"
+import type { Document, NewDocument } from "../../../core/records/document.ts"
+import type { NewJournalEntry } from "../../../core/records/journal.ts"
 import type { DocumentFilter, DocumentPage, Swap } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import { readableDocument } from "../../kit/readable-document.ts"

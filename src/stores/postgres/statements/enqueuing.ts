@@ -1,5 +1,5 @@
 import { BelfryError } from "../../../core/errors.ts"
-import type { NewRun } from "../../../core/run.ts"
+import type { NewRun } from "../../../core/run/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"

@@ -1,4 +1,4 @@
-import { isFinished, type RunState, type TriggeredBy } from "../../../core/run.ts"
+import { isFinished, type RunState, type TriggeredBy } from "../../../core/run/run.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
 
 /** A part of all runs that can be read in order by an index of its own. */

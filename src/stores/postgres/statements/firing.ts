@@ -1,5 +1,5 @@
-import type { FirePlan } from "../../../core/plan.ts"
-import type { FireAnswer, Hint } from "../../../store/store.ts"
+import type { FirePlan } from "../../../core/firing/plan.ts"
+import type { FireAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isLockTimeout, isUniqueViolation } from "../faults.ts"
 import { listsOf } from "../lists.ts"
@@ -33,27 +33,26 @@ const FIRE_WITH_ENTRIES = `
 export const NO_PLANS = Array.from({ length: FIRE_PARAMETERS }, () => null)
 
 export interface Fired {
-  readonly answers: readonly FireAnswer[]
-  readonly hints: readonly Hint[]
+  readonly answer: FireAnswer
+  /** The schedule is now due earlier than listeners expect. */
+  readonly isSooner: boolean
 }
 
-export async function firePlans(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
-  if (plans.length === 0) return { answers: [], hints: [] }
+export async function firePlans(runner: Runner, plans: readonly FirePlan[]): Promise<readonly Fired[]> {
+  if (plans.length === 0) return []
   // If a schedule occurs twice in one call, its second plan is stale: the first has changed the schedule.
   const seen = new Set<string>()
   const isSecond = plans.map(({ scheduleId }) => seen.has(scheduleId) || !seen.add(scheduleId))
   const firsts = plans.filter((_, index) => !isSecond[index])
-  const { answers, hints } = await fireDistinct(runner, firsts)
-  const remaining = [...answers]
-  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : remaining.shift()!)), hints }
+  const remaining = [...(await fireDistinct(runner, firsts))]
+  return isSecond.map((is) => (is ? notFired("stale") : remaining.shift()!))
 }
 
-async function fireDistinct(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
+async function fireDistinct(runner: Runner, plans: readonly FirePlan[]): Promise<readonly Fired[]> {
   const isImpossible = plans.map(repeatsLiveKey)
   const possible = plans.filter((_, index) => !isImpossible[index])
-  const { answers, hints } = await fireTogether(runner, possible)
-  const remaining = [...answers]
-  return { answers: isImpossible.map((is) => (is ? { outcome: "held" } : remaining.shift()!)), hints }
+  const remaining = [...(await fireTogether(runner, possible))]
+  return isImpossible.map((is) => (is ? notFired("held") : remaining.shift()!))
 }
 
 /** Whether two new runs of the plan have the same live key. Such a plan can't be applied as a whole. */
@@ -67,10 +66,14 @@ function repeatsLiveKey({ runs }: FirePlan): boolean {
 /** Two plans may collide on a live key this often before the call gives up. */
 const TRIES = 20
 
-async function fireTogether(runner: Runner, plans: readonly FirePlan[], tries = 1): Promise<Fired> {
-  if (plans.length === 0) return { answers: [], hints: [] }
+async function fireTogether(
+  runner: Runner,
+  plans: readonly FirePlan[],
+  tries = 1,
+): Promise<readonly Fired[]> {
+  if (plans.length === 0) return []
   try {
-    return firedOf(await sendPlans(runner, plans), plans)
+    return (await sendPlans(runner, plans)).map(firedOf)
   } catch (error) {
     const { cause } = error as Error
     const isHeld = isLockTimeout(cause)
@@ -78,13 +81,13 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[], tries = 
     // A call without plans locks no row. If it fails too, another session has locked the whole table.
     if (isHeld) await runner.rows(FIRE, NO_PLANS)
     // An open transaction has a run with the plan's live key. Whether that run exists is known when the transaction ends.
-    if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], hints: [] }
+    if (isHeld && plans.length === 1) return [notFired("held")]
   }
   // Sent one by one, each plan sees the changes of the plan before. A single plan is sent again.
   if (plans.length === 1) return fireTogether(runner, plans, tries + 1)
   const fired: Fired[] = []
-  for (const plan of plans) fired.push(await fireTogether(runner, [plan]))
-  return { answers: fired.flatMap(({ answers }) => answers), hints: fired.flatMap(({ hints }) => hints) }
+  for (const plan of plans) fired.push(...(await fireTogether(runner, [plan])))
+  return fired
 }
 
 function sendPlans(runner: Runner, plans: readonly FirePlan[]): Promise<readonly Row[]> {
@@ -114,14 +117,12 @@ function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
   return runs.filter(({ id }) => !ids.has(id) && ids.add(id))
 }
 
-function firedOf(rows: readonly Row[], plans: readonly FirePlan[]): Fired {
-  const hints = new Set<Hint>()
-  const answers = rows.map(([, isApplied, isCurrent, ids, isSooner], index): FireAnswer => {
-    if (isApplied === "f") return { outcome: isCurrent === "t" ? "held" : "stale" }
-    const created = ids === null ? [] : (JSON.parse(ids!) as string[])
-    if (created.length > 0) hints.add("runs")
-    if (isSooner === "t" || plans[index]!.entry !== undefined) hints.add("schedules")
-    return { outcome: "done", created }
-  })
-  return { answers, hints: [...hints] }
+function firedOf([, isApplied, isCurrent, ids, isSooner]: Row): Fired {
+  if (isApplied === "f") return notFired(isCurrent === "t" ? "held" : "stale")
+  const created = ids === null ? [] : (JSON.parse(ids!) as string[])
+  return { answer: { outcome: "done", created }, isSooner: isSooner === "t" }
+}
+
+function notFired(outcome: "held" | "stale"): Fired {
+  return { answer: { outcome }, isSooner: false }
 }

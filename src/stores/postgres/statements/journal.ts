@@ -1,4 +1,4 @@
-import type { JournalEntry, NewJournalEntry } from "../../../core/journal.ts"
+import type { JournalEntry, NewJournalEntry } from "../../../core/records/journal.ts"
 import type { JournalFilter, JournalPage } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import { readableEntry } from "../../kit/readable-entry.ts"

@@ -1,4 +1,8 @@
-import type { StatisticsAddition, StatisticsBucket, StatisticsSpan } from "../../../core/statistics.ts"
+import type {
+  StatisticsAddition,
+  StatisticsBucket,
+  StatisticsSpan,
+} from "../../../core/records/statistics.ts"
 import type { StatisticsBatch, SummaryRequest } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import { readableCounters } from "../../kit/readable-counters.ts"

@@ -1,5 +1,5 @@
-import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
-import type { Hint, TransitionAnswer } from "../../../store/store.ts"
+import { isFinished, type RunChange, type RunState } from "../../../core/run/run.ts"
+import type { TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isLockTimeout, isUniqueViolation } from "../faults.ts"
 import { listsOf } from "../lists.ts"
@@ -25,7 +25,8 @@ const SELECT_STATES = `
 
 export interface Changed {
   readonly answers: readonly TransitionAnswer[]
-  readonly hints: readonly Hint[]
+  /** A run that ended has a concurrency limit, so another run with its key may begin. */
+  readonly mayFreeRuns: boolean
 }
 
 /**
@@ -38,10 +39,13 @@ export async function changeRuns(
   isInTransaction: boolean,
 ): Promise<Changed> {
   const answers: TransitionAnswer[] = []
-  const hints = new Set<Hint>()
-  for (const group of groupsOf(changes))
-    answers.push(...(await changeGroup(runner, group, { hints, isInTransaction })))
-  return { answers, hints: [...hints] }
+  let mayFreeRuns = false
+  for (const group of groupsOf(changes)) {
+    const changed = await changeGroup(runner, group, isInTransaction)
+    answers.push(...changed.answers)
+    mayFreeRuns ||= changed.mayFreeRuns
+  }
+  return { answers, mayFreeRuns }
 }
 
 /** In the given order. A group contains each run once; a reopened run is a group of its own. */
@@ -65,51 +69,39 @@ function isReopened(change: RunChange): boolean {
   return isFinished(change.ifState) && !isFinished(change.state)
 }
 
-interface ChangeContext {
-  readonly hints: Set<Hint>
-  readonly isInTransaction: boolean
-}
-
 async function changeGroup(
   runner: Runner,
   changes: readonly RunChange[],
-  context: ChangeContext,
-): Promise<readonly TransitionAnswer[]> {
+  isInTransaction: boolean,
+): Promise<Changed> {
   // Rows are locked in the order of their ids, so that two calls cannot deadlock.
   const places = changes.map((_, place) => place)
   places.sort((a, b) => (changes[a]!.runId < changes[b]!.runId ? -1 : 1))
   const sorted = places.map((place) => changes[place]!)
   let row: Row
   try {
-    row = (
-      await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, context.isInTransaction])
-    )[0]!
+    row = (await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, isInTransaction]))[0]!
   } catch (error) {
     const { cause } = error as Error
-    if (changes.length === 1 && isUniqueViolation(cause)) return [{ outcome: "held" }]
+    if (changes.length === 1 && isUniqueViolation(cause))
+      return { answers: [{ outcome: "held" }], mayFreeRuns: false }
     if (changes.length === 1 || !isLockTimeout(cause)) throw error
     // A call without changes locks no row. If it fails too, another session has locked the whole table.
     await runner.rows(CHANGE_RUNS, NO_CHANGES)
-    return changeAlone(runner, changes, context)
+    return changeAlone(runner, changes, isInTransaction)
   }
   const [isAwaited, changed] = row as readonly [Text, Text]
   const done = changed === null ? null : new Set(jsonOf<readonly string[]>(changed))
   const isDone = ({ runId }: RunChange) => done === null || done.has(runId)
-  // The end of a run lets another run with its concurrency key begin, or a run is pending again.
-  const { hints } = context
-  if (isAwaited === "t") hints.add("runs")
-  for (const change of changes) {
-    if (change.state === "pending" && isDone(change)) hints.add("runs")
-    if (change.state === "cancelled" && isDone(change)) hints.add("cancelled")
-    if (isFinished(change.state) && isDone(change)) hints.add("ended")
-  }
   const found = await statesOf(
     runner,
     changes.filter((change) => !isDone(change)),
   )
-  return changes.map((change) =>
-    isDone(change) ? DONE : (found.get(change.runId) ?? { outcome: "stale", state: null, attempt: 0 }),
+  const answers = changes.map(
+    (change): TransitionAnswer =>
+      isDone(change) ? DONE : (found.get(change.runId) ?? { outcome: "stale", state: null, attempt: 0 }),
   )
+  return { answers, mayFreeRuns: isAwaited === "t" }
 }
 
 const DONE = { outcome: "done" } as const
@@ -121,20 +113,23 @@ const DONE = { outcome: "done" } as const
 async function changeAlone(
   runner: Runner,
   changes: readonly RunChange[],
-  context: ChangeContext,
-): Promise<readonly TransitionAnswer[]> {
+  isInTransaction: boolean,
+): Promise<Changed> {
   const answers: TransitionAnswer[] = []
+  let mayFreeRuns = false
   const faults: unknown[] = []
   for (const change of changes) {
     try {
-      answers.push(...(await changeGroup(runner, [change], context)))
+      const changed = await changeGroup(runner, [change], isInTransaction)
+      answers.push(...changed.answers)
+      mayFreeRuns ||= changed.mayFreeRuns
     } catch (error) {
       if (!isLockTimeout((error as Error).cause)) throw error
       faults.push(error)
     }
   }
   if (faults.length > 0) throw faults[0]
-  return answers
+  return { answers, mayFreeRuns }
 }
 
 async function statesOf(

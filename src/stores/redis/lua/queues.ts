@@ -1,4 +1,4 @@
-import { DATE_MAX } from "../../../core/valid-records.ts"
+import { DATE_MAX } from "../../../core/records/valid-records.ts"
 import { luaPiece } from "../script.ts"
 import { INSTANTS } from "./instants.ts"
 import { KEYS } from "./keys.ts"

@@ -1,4 +1,4 @@
-import { concurrencyKeyOf } from "../../../core/schedule.ts"
+import { concurrencyKeyOf } from "../../../core/schedule/schedule.ts"
 import { RARELY_TRIGGERED_BY } from "../run-indexes.ts"
 import { luaPiece } from "../script.ts"
 import { COUNTING } from "./counting.ts"

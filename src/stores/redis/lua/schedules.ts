@@ -1,4 +1,4 @@
-import { UNREADABLE_VERSION } from "../../../core/unreadable.ts"
+import { UNREADABLE_VERSION } from "../../../core/records/unreadable.ts"
 import { luaPiece } from "../script.ts"
 import { KEYS } from "./keys.ts"
 

@@ -1,4 +1,4 @@
-import { SUMMARY_TEXT_MAX } from "../../../core/run-summary.ts"
+import { SUMMARY_TEXT_MAX } from "../../../core/run/run-summary.ts"
 import { luaPiece } from "../script.ts"
 import { RUNS } from "./runs.ts"
 import { WHOLE_RUNS } from "./whole-runs.ts"

@@ -1,4 +1,4 @@
-import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
+import { OVERDUE_AFTER_MS } from "../../../core/schedule/schedule-state.ts"
 import { luaPiece } from "../script.ts"
 import { SCHEDULES } from "./schedules.ts"
 
@@ -35,7 +35,7 @@ local function is_object(text)
   return text and string.byte(text, 1) == 123 and string.byte(text, -1) == 125
 end
 
--- Must agree with scheduleStateOf in core/schedule-state.ts.
+-- Must agree with scheduleStateOf in core/schedule/schedule-state.ts.
 local overdue_before = now_ms() - ${OVERDUE_AFTER_MS}
 local function state_of(key)
   local fields = fields_in(key, 'progress', 'definition', 'enabled', 'failures_in_a_row', 'last_run')

@@ -1,4 +1,4 @@
-import { ATTEMPTS_KEPT } from "../../../core/run.ts"
+import { ATTEMPTS_KEPT } from "../../../core/run/run.ts"
 import { luaPiece } from "../script.ts"
 import { INSTANTS } from "./instants.ts"
 import { KEYS } from "./keys.ts"

@@ -1,8 +1,8 @@
-import type { Instant } from "../../../core/instant.ts"
-import type { FireFacts } from "../../../core/plan.ts"
-import type { RunRef, RunState } from "../../../core/run.ts"
-import type { Schedule } from "../../../core/schedule.ts"
-import { DATE_MAX } from "../../../core/valid-records.ts"
+import type { FireFacts } from "../../../core/firing/plan.ts"
+import { DATE_MAX } from "../../../core/records/valid-records.ts"
+import type { RunRef, RunState } from "../../../core/run/run.ts"
+import type { Schedule } from "../../../core/schedule/schedule.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import {
   DIVIDED_MAX,

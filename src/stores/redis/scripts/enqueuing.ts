@@ -1,4 +1,4 @@
-import type { NewRun } from "../../../core/run.ts"
+import type { NewRun } from "../../../core/run/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import { refusedRun, sendIsolated } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"

@@ -1,4 +1,4 @@
-import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
+import { type RunSummary, summaryOf } from "../../../core/run/run-summary.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { SUMMARIES } from "../lua/summaries.ts"

@@ -1,5 +1,5 @@
-import type { Schedule } from "../../../core/schedule.ts"
-import type { ScheduleCounts } from "../../../core/schedule-state.ts"
+import type { Schedule } from "../../../core/schedule/schedule.ts"
+import type { ScheduleCounts } from "../../../core/schedule/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
 import { scheduleCountsOf } from "../../kit/counts.ts"
 import { lowerCase, pageOfPlaces, pageOfSchedules, type SchedulePlace } from "../../kit/schedule-pages.ts"

@@ -1,4 +1,4 @@
-import { storedJson } from "../../../core/json.ts"
+import { storedJson } from "../../../core/values/json.ts"
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
 import { readableWorker } from "../../kit/readable-worker.ts"
 import type { Connection } from "../connection.ts"

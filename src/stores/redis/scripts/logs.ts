@@ -1,4 +1,4 @@
-import { storedJson } from "../../../core/json.ts"
+import { storedJson } from "../../../core/values/json.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"

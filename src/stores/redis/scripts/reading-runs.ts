@@ -1,4 +1,4 @@
-import type { Run } from "../../../core/run.ts"
+import type { Run } from "../../../core/run/run.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"

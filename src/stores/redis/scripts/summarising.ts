@@ -1,4 +1,4 @@
-import type { StatisticsBucket } from "../../../core/statistics.ts"
+import type { StatisticsBucket } from "../../../core/records/statistics.ts"
 import type { SummaryRequest } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"

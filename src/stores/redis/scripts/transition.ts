@@ -1,4 +1,4 @@
-import type { RunChange, RunState } from "../../../core/run.ts"
+import type { RunChange, RunState } from "../../../core/run/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonTextOrNull, refused, sendIsolated } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"

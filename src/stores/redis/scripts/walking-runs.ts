@@ -1,4 +1,4 @@
-import type { Instant } from "../../../core/instant.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { RunFilter } from "../../../store/store.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { SUMMARIES } from "../lua/summaries.ts"

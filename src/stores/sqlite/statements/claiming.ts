@@ -1,5 +1,5 @@
-import type { Instant } from "../../../core/instant.ts"
-import type { Run } from "../../../core/run.ts"
+import type { Run } from "../../../core/run/run.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 import { RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"

@@ -1,7 +1,7 @@
-import type { Instant } from "../../../core/instant.ts"
-import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
-import type { RunRef } from "../../../core/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../../core/schedule.ts"
+import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/firing/plan.ts"
+import type { RunRef } from "../../../core/run/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../../core/schedule/schedule.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import {
   DIVIDED_MAX,

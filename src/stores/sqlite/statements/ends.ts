@@ -1,5 +1,5 @@
-import type { Instant } from "../../../core/instant.ts"
-import type { EndState } from "../../../core/schedule.ts"
+import type { EndState } from "../../../core/schedule/schedule.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { Prepared } from "../prepared.ts"
 
 // `afterEnd` in SQL. A count that can't be read starts again at 0.

@@ -1,5 +1,5 @@
-import type { Instant } from "../../../core/instant.ts"
-import type { NewRun } from "../../../core/run.ts"
+import type { NewRun } from "../../../core/run/run.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 import { NEW_RUN_COLUMNS, newRunValues } from "../rows.ts"

@@ -1,8 +1,8 @@
-import type { Instant } from "../../../core/instant.ts"
-import type { FirePlan } from "../../../core/plan.ts"
-import type { NewRun } from "../../../core/run.ts"
-import type { FireAnswer, Hint } from "../../../store/store.ts"
-import { isSooner } from "../../kit/is-sooner.ts"
+import type { FirePlan } from "../../../core/firing/plan.ts"
+import type { NewRun } from "../../../core/run/run.ts"
+import type { Instant } from "../../../core/time/instant.ts"
+import type { FireAnswer } from "../../../store/store.ts"
+import { isDueSooner } from "../../kit/hints-of-writes.ts"
 import type { Value } from "../driver.ts"
 import type { Prepared } from "../prepared.ts"
 import { progressValues, VERSION } from "../schedule-rows.ts"
@@ -42,25 +42,20 @@ export function firePlans(
   connection: Prepared,
   plans: readonly FirePlan[],
   now: Instant,
-): { answers: readonly FireAnswer[]; hints: readonly Hint[] } {
-  if (plans.length === 0) return { answers: [], hints: [] }
-  const hints = new Set<Hint>()
+): { answers: readonly FireAnswer[]; isSooner: readonly boolean[] } {
+  if (plans.length === 0) return { answers: [], isSooner: [] }
   // Stale and held plans leave unused version numbers, which is harmless: versions only have to be new.
   let version = takeVersions(connection, plans.length) - plans.length
   const stored = storedVersionsOf(connection, plans)
-  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, stored, now, hints }))
-  return { answers, hints: [...hints] }
+  const isSooner = plans.map((plan) => isDueSooner(plan, stored.get(plan.scheduleId)?.next_run_at ?? null))
+  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, stored, now }))
+  return { answers, isSooner }
 }
 
 function firePlan(
   connection: Prepared,
   plan: FirePlan,
-  {
-    version,
-    stored,
-    now,
-    hints,
-  }: { version: number; stored: StoredVersions; now: Instant; hints: Set<Hint> },
+  { version, stored, now }: { version: number; stored: StoredVersions; now: Instant },
 ): FireAnswer {
   const before = stored.get(plan.scheduleId)
   if (before?.version !== plan.ifVersion) return { outcome: "stale" }
@@ -74,14 +69,8 @@ function firePlan(
   } else {
     const values = [...progressValues(plan.progress), ...tallyOf(created, now)]
     connection.prepare(UPDATE_PROGRESS).run(version, ...values, plan.scheduleId)
-    // An ordinary fire needs no hint: listeners have read the schedule's next run. A fire that makes it due sooner needs one.
-    if (isSooner(plan.progress.nextRunAt, before.next_run_at)) hints.add("schedules")
   }
-  if (plan.entry !== undefined) {
-    addEntry(connection, plan.entry, now)
-    hints.add("schedules")
-  }
-  if (created.length > 0) hints.add("runs")
+  if (plan.entry !== undefined) addEntry(connection, plan.entry, now)
   return { outcome: "done", created: created.map((run) => run.id) }
 }
 

@@ -1,4 +1,4 @@
-import type { Instant } from "../../../core/instant.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
 import { textOrNull } from "../rows.ts"

@@ -1,4 +1,4 @@
-import type { Instant } from "../../../core/instant.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"

@@ -1,5 +1,10 @@
-import type { Instant } from "../../../core/instant.ts"
-import { addedCounters, bucketAt, type Counters, type StatisticsBucket } from "../../../core/statistics.ts"
+import {
+  addedCounters,
+  bucketAt,
+  type Counters,
+  type StatisticsBucket,
+} from "../../../core/records/statistics.ts"
+import type { Instant } from "../../../core/time/instant.ts"
 import type { Heartbeat, SummaryRequest } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import { readableCounters } from "../../kit/readable-counters.ts"

@@ -1,7 +1,7 @@
-import type { Instant } from "../../../core/instant.ts"
-import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run.ts"
-import { isEnd } from "../../../core/schedule-tally.ts"
-import type { Hint, TransitionAnswer } from "../../../store/store.ts"
+import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run/run.ts"
+import { isEnd } from "../../../core/schedule/schedule-tally.ts"
+import type { Instant } from "../../../core/time/instant.ts"
+import type { TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
 import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
@@ -48,11 +48,12 @@ export function changeRuns(
   connection: Prepared,
   changes: readonly RunChange[],
   now: Instant,
-): { answers: readonly TransitionAnswer[]; hints: readonly Hint[] } {
-  const hints = new Set<Hint>()
+): { answers: readonly TransitionAnswer[]; mayFreeRuns: boolean } {
   const rows = rowsOf(connection, changes)
-  const answers = changes.map((change) => changeRun(connection, rows, change, hints, now))
-  return { answers, hints: [...hints] }
+  const answers = changes.map((change) => changeRun(connection, rows, change, now))
+  const isLimited = ({ runId }: RunChange, index: number) =>
+    answers[index]!.outcome === "done" && rows.get(runId)!.concurrency_limit !== null
+  return { answers, mayFreeRuns: changes.some(isLimited) }
 }
 
 /** The runs' rows, read once for the whole call and kept up to date: one call may change a run twice. */
@@ -64,13 +65,7 @@ function rowsOf(connection: Prepared, changes: readonly RunChange[]): Rows {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function changeRun(
-  connection: Prepared,
-  rows: Rows,
-  change: RunChange,
-  hints: Set<Hint>,
-  now: Instant,
-): TransitionAnswer {
+function changeRun(connection: Prepared, rows: Rows, change: RunChange, now: Instant): TransitionAnswer {
   const row = rows.get(change.runId)
   if (row === undefined) return { outcome: "stale", state: null, attempt: 0 }
   const { state } = row
@@ -83,10 +78,6 @@ function changeRun(
   rows.set(row.id, applyChange(connection, row, change, now))
   if (row.schedule_id !== null && isEnd(change.state))
     recordEnd(connection, row.schedule_id, change.state, now)
-  if (change.state === "cancelled") hints.add("cancelled")
-  if (isFinished(change.state)) hints.add("ended")
-  // The run is pending again, or its end may let another run with its concurrency key begin.
-  if (change.state === "pending" || row.concurrency_limit !== null) hints.add("runs")
   return { outcome: "done" }
 }
 
