@@ -3,8 +3,9 @@ import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run/
 import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { Claimed, Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
+import { type Claim, Claims } from "./claims.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
 import { isLeaseSpent, type LeaseKeeper } from "./lease-keeper.ts"
@@ -13,6 +14,9 @@ import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
 import { type Settled, Settler } from "./settler.ts"
 import { TimeLimit } from "./time-limit.ts"
+
+/** The most claims in one turn of the claiming loop. */
+const CLAIMS_MAX = 100
 
 /** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
 export class Worker {
@@ -23,8 +27,7 @@ export class Worker {
   readonly #claiming: Loop
   readonly #leaseKeeper: LeaseKeeper
   readonly #lostAnswers: LostAnswers
-  /** By the monotonic clock. No claim is made before this time, even if the loop is woken. */
-  #nextClaimAt = 0
+  readonly #claims: Claims
   /** More runs are due than were claimed, or no slot is free. A run that ends then wakes the claiming loop. */
   #isShortOfRoom = true
   #isDraining = false
@@ -53,6 +56,8 @@ export class Worker {
     })
     this.#leaseKeeper = context.leaseKeeper
     this.#lostAnswers = new LostAnswers(context)
+    const leases = context.tasks.map((task) => ({ name: task.name, leaseMs: this.#leaseOf(task) }))
+    this.#claims = new Claims({ ...context, leases }, this.#lostAnswers)
   }
 
   start(): void {
@@ -96,47 +101,39 @@ export class Worker {
   }
 
   async #claim(): Promise<number> {
-    const { clock, nextDelayMs } = this.#context
     const free = this.#free
     this.#isShortOfRoom = free <= 0
     // The next run that ends wakes this loop.
     if (this.#isShortOfRoom) return Number.POSITIVE_INFINITY
-    const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
-    if (tooEarlyMs > 0) return tooEarlyMs
+    const { waitMs } = this.#claims
+    if (waitMs > 0) return waitMs
     await this.#lostAnswers.giveBack(({ id, attempt }) => this.#running.get(id)?.run.attempt === attempt)
-    const askedAt = clock.monotonic()
-    this.#nextClaimAt = askedAt + nextDelayMs
-    const claimed = await this.#ask(free)
-    const readAt = clock.monotonic()
-    const count = claimed.runs.length
-    if (count > 0) this.#context.events.claimed({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
-    for (const run of claimed.runs) this.#begin(run, { askedAt, readAt })
-    this.#isShortOfRoom = count === free || claimed.nextClaimableAt === claimed.now
-    this.#noteIdle()
-    if (this.#isShortOfRoom) return 0
-    const delayMs = delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
-    return Math.min(delayMs, this.#lostAnswers.searchAgainInMs)
+
+    let asked = this.#claims.ask(free)
+    for (let claims = 1; ; claims++) {
+      const claim = await asked
+      this.#isShortOfRoom = claim.isMoreDue
+      const room = this.#free - claim.runs.length
+      const mayAskAgain = !this.#isDraining && this.#claims.waitMs <= 0 && claims < CLAIMS_MAX
+      const isAskedAgain = claim.isMoreDue && room > 0 && mayAskAgain
+      // Asked before these runs begin, so that the store finds the next runs in the meantime.
+      if (isAskedAgain) asked = this.#claims.ask(room)
+      for (const run of claim.runs) this.#begin(run, claim)
+      this.#noteIdle()
+      if (!isAskedAgain) return this.#delayAfter(claim)
+    }
   }
 
-  async #ask(limit: number): Promise<Claimed> {
-    const { store, id } = this.#context
-    const tasks = this.#leases()
-    try {
-      return await store.claim({ workerId: id, tasks, limit })
-    } catch (error) {
-      this.#lostAnswers.suspect(Math.max(...tasks.map(({ leaseMs }) => leaseMs)))
-      throw error
-    }
+  #delayAfter({ isMoreDue, nextClaimableAt, now, readAt }: Claim): number {
+    if (isMoreDue) return 0
+    const delayMs = delayUntil(nextClaimableAt, now, this.#context.clock.monotonic() - readAt)
+    return Math.min(delayMs, this.#lostAnswers.searchAgainInMs)
   }
 
   /** A run frees its slot when its task has ended, before the end is stored. At most `slots` ends may wait to be stored. */
   get #free(): number {
     const { slots } = this.#context
     return Math.min(slots - (this.#running.size - this.#settler.size), 2 * slots - this.#running.size)
-  }
-
-  #leases() {
-    return [...this.#tasks.values()].map((task) => ({ name: task.name, leaseMs: this.#leaseOf(task) }))
   }
 
   #leaseOf(task: AnyTask): number {
