@@ -1,47 +1,51 @@
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/unreadable.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
-import type {
-  EndState,
-  Schedule,
-  ScheduleDefinition,
-  ScheduleProgress,
-} from "../../core/schedule/schedule.ts"
+import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule/schedule.ts"
 import { jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 
 /** Fields that queries filter or change have columns; the rest of a definition is one JSON value, which only an edit changes. */
-export const SCHEDULE_COLUMNS = `
-  id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
-  paused, fired_count, last_error, finished_at, definition, run_count, last_run_id, last_run_at,
-  last_state, last_ended_at, last_success_at, failures_in_a_row`
+const SCHEDULE = [
+  ["id", "id"],
+  ["version", "version"],
+  ["revision", "revision"],
+  ["createdAt", "created_at"],
+  ["updatedAt", "updated_at"],
+  ["declaredAs", "declared_as"],
+  ["task", "task"],
+  ["owner", "owner"],
+  ["nextRunAt", "next_run_at"],
+  ["coveredUntil", "covered_until"],
+  ["overrides", "overrides"],
+  ["paused", "paused"],
+  ["firedCount", "fired_count"],
+  ["lastError", "last_error"],
+  ["finishedAt", "finished_at"],
+  ["definition", "definition"],
+  ["runCount", "run_count"],
+  ["lastRunId", "last_run_id"],
+  ["lastRunAt", "last_run_at"],
+  ["lastState", "last_state"],
+  ["lastEndedAt", "last_ended_at"],
+  ["lastSuccessAt", "last_success_at"],
+  ["failuresInARow", "failures_in_a_row"],
+] as const satisfies RecordTable
 
-export type ScheduleRow = readonly [
-  id: string,
-  version: number,
-  revision: number,
-  createdAt: number,
-  updatedAt: number,
-  declaredAs: string | null,
-  task: string,
-  owner: string | null,
-  nextRunAt: number | null,
-  coveredUntil: number | null,
-  overrides: string,
-  paused: string | null,
-  firedCount: number,
-  lastError: string | null,
-  finishedAt: number | null,
-  definition: string,
-  runCount: number,
-  lastRunId: string | null,
-  lastRunAt: number | null,
-  lastState: EndState | null,
-  lastEndedAt: number | null,
-  lastSuccessAt: number | null,
-  failuresInARow: number,
-]
+/** Some values are stored as JSON. */
+type StoredSchedule = Omit<Schedule, "overrides" | "paused"> & {
+  readonly overrides: string
+  readonly paused: string | null
+  readonly definition: string
+}
+
+export type ScheduleRow = RowOf<typeof SCHEDULE, StoredSchedule>
+
+export const SCHEDULE_COLUMNS = columnsOf(SCHEDULE)
+
+const SCHEDULE_AT = placesOf(SCHEDULE)
 
 export function scheduleOf(row: ScheduleRow): Schedule {
   try {
@@ -54,31 +58,33 @@ export function scheduleOf(row: ScheduleRow): Schedule {
 }
 
 function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
-  const definition = parse<StoredDefinition | null>(row[15]) ?? ({} as StoredDefinition)
+  const at = SCHEDULE_AT
+  const paused = row[at.paused]
+  const definition = parse<StoredDefinition | null>(row[at.definition]) ?? ({} as StoredDefinition)
   // Field by field: V8 makes a spread of parsed JSON a slow object, for every later read.
   return {
-    id: row[0],
-    version: row[1],
-    revision: row[2],
-    createdAt: row[3],
-    updatedAt: row[4],
-    declaredAs: row[5],
-    task: row[6],
-    owner: row[7],
-    nextRunAt: row[8],
-    coveredUntil: row[9],
-    overrides: parse(row[10]),
-    paused: row[11] === null ? null : parse(row[11]),
-    firedCount: row[12],
-    lastError: row[13],
-    finishedAt: row[14],
-    runCount: row[16],
-    lastRunId: row[17],
-    lastRunAt: row[18],
-    lastState: row[19],
-    lastEndedAt: row[20],
-    lastSuccessAt: row[21],
-    failuresInARow: row[22],
+    id: row[at.id],
+    version: row[at.version],
+    revision: row[at.revision],
+    createdAt: row[at.createdAt],
+    updatedAt: row[at.updatedAt],
+    declaredAs: row[at.declaredAs],
+    task: row[at.task],
+    owner: row[at.owner],
+    nextRunAt: row[at.nextRunAt],
+    coveredUntil: row[at.coveredUntil],
+    overrides: parse(row[at.overrides]),
+    paused: paused === null ? null : parse(paused),
+    firedCount: row[at.firedCount],
+    lastError: row[at.lastError],
+    finishedAt: row[at.finishedAt],
+    runCount: row[at.runCount],
+    lastRunId: row[at.lastRunId],
+    lastRunAt: row[at.lastRunAt],
+    lastState: row[at.lastState],
+    lastEndedAt: row[at.lastEndedAt],
+    lastSuccessAt: row[at.lastSuccessAt],
+    failuresInARow: row[at.failuresInARow],
     payload: definition.payload,
     triggers: definition.triggers,
     timezone: definition.timezone,

@@ -5,8 +5,8 @@ import type { Prepared } from "../prepared.ts"
 import { NEW_RUN_COLUMNS, newRunValues } from "../rows.ts"
 
 const INSERT_RUN = `
-  insert into belfry_runs (${NEW_RUN_COLUMNS}, attempt, failures, lost, details, attempts)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 'null', '[]')
+  insert into belfry_runs (${NEW_RUN_COLUMNS.join(", ")}, attempt, failures, lost, details, attempts)
+  values (${NEW_RUN_COLUMNS.map(() => "?").join(", ")}, 0, 0, 0, 'null', '[]')
   on conflict (id) do nothing`
 
 export const SELECT_EXISTS = `

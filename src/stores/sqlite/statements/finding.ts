@@ -7,7 +7,7 @@ import { runCountsOf, type StateCount } from "../../kit/counts.ts"
 import { endOfPrefix } from "../../kit/id-prefix.ts"
 import type { Value } from "../driver.ts"
 import type { Prepared } from "../prepared.ts"
-import { RUN_COLUMNS, type RunRow, readableRunOf, WORKER_COLUMNS, type WorkerRow, workerOf } from "../rows.ts"
+import { RUN_COLUMNS, type RunRow, readableRunOf, WORKER_COLUMNS, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
   select ${WORKER_COLUMNS}
@@ -165,7 +165,7 @@ export function findWorkers(
   connection: Prepared,
   { afterId, limit }: { afterId: string | null; limit: number },
 ): readonly Worker[] {
-  return (connection.prepare(SELECT_WORKERS).all(afterId ?? "", limit) as WorkerRow[]).map(workerOf)
+  return connection.rows<readonly unknown[]>(SELECT_WORKERS, [afterId ?? "", limit]).map(workerOf)
 }
 
 function conditionsOf(filter: RunFilter): readonly Query[] {
