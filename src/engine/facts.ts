@@ -23,15 +23,23 @@ export async function readFacts(store: Store, schedule: Schedule): Promise<FireF
     { ...page, limit: UNFINISHED_FACTS_MAX },
   )
   const successes = await Promise.all(
-    schedule.dependsOn.map(async ({ scheduleId }) => {
-      const [run] = await store.findRuns(
-        { scheduleId, states: ["succeeded"] },
-        { ...page, orderBy: "completedAt", limit: 1 },
-      )
-      return [scheduleId, run?.completedAt ?? null] as const
-    }),
+    schedule.dependsOn.map(async ({ scheduleId }) => [scheduleId, await lastSuccessOf(store, scheduleId)]),
   )
   return { unfinished: unfinished.toReversed(), lastSuccessAt: Object.fromEntries(successes) }
+}
+
+/** The schedule remembers its last success after the run was pruned. A local schedule isn't stored, so its runs are read, too. */
+async function lastSuccessOf(store: Store, scheduleId: string): Promise<Instant | null> {
+  const [schedule] = await store.findSchedules(
+    { ids: [scheduleId] },
+    { orderBy: "id", after: null, limit: 1 },
+  )
+  const [run] = await store.findRuns(
+    { scheduleId, states: ["succeeded"] },
+    { orderBy: "completedAt", after: null, limit: 1 },
+  )
+  const known = [schedule?.lastSuccessAt, run?.completedAt].filter((at) => at != null)
+  return known.length === 0 ? null : Math.max(...known)
 }
 
 /** The other overlap policies are enforced by the run's live key, so their plans need no facts. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { UNFINISHED_FACTS_MAX } from "../../core/firing/plan.ts"
 import { cancel, succeed } from "../../core/run/run.ts"
-import { aPlan, aRun, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
+import { aPlan, aPruning, aRun, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {
   claimed,
@@ -220,6 +220,20 @@ const facts = [
     const newest = await runById(store, finished[1]!)
     const successes = ["good", "bad", "new"].map((id) => facts.lastSuccessAt[id] ?? null)
     assert.deepEqual(successes, [newest.completedAt, null, null])
+  }),
+  lawCase("The facts hold the last success also after its run was pruned", async (store, lab) => {
+    await created(store, aSchedule({ id: "good", coveredUntil: await store.now() }))
+    const dependsOn = [{ scheduleId: "good", withinMs: 1_000 }]
+    const schedule = await created(store, aSchedule({ nextRunAt: 0, dependsOn }))
+    const run = await running(store, aRunOf("good"))
+    await store.transition([succeed(run, NOTHING)])
+    const { completedAt } = await runById(store, run.id)
+    await lab.pass(DISTINCT_MS)
+    assert.equal((await store.prune(aPruning({ olderThanMs: 0 }))).runs, 1)
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    assert.deepEqual(facts.lastSuccessAt, { good: completedAt })
   }),
 ]
 

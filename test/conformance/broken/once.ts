@@ -169,6 +169,9 @@ const facts = [
   broken(4, "the last success is read from the newest run only", (store) =>
     successes(store, (runs) => (runs[0]?.state === "succeeded" ? runs[0] : undefined)),
   ),
+  broken(4, "the last success is forgotten with its run", (store) =>
+    successes(store, (runs) => runs.find((run) => run.state === "succeeded")),
+  ),
 ]
 
 function factsOf(store: Store, change: (runs: readonly Run[]) => readonly Run[]): Partial<Store> {

@@ -10,18 +10,28 @@ import { versionedName } from "../schema/engine-function.ts"
 
 export const SELECT_DUE = `select * from belfry.${versionedName("due")}($1, $2, $3, $4)`
 
-/** By runs_schedule_completed, newest first. Sent only if a schedule depends on others. */
+/**
+ * By runs_schedule_completed, newest first, and by `ends`: a run may have been pruned, and runs of local schedules have no
+ * recorded ends. Sent only if a schedule depends on others.
+ */
 const SELECT_SUCCESSES = `
   select dependency.id,
-    (
-      select ${ms("r.completed_at")}
-      from belfry.runs as r
-      where r.schedule_id = dependency.id
-        and r.completed_at is not null
-        and r.state = 'succeeded'
-      order by r.completed_at desc
-      limit 1
-    )
+    ${ms(`greatest(
+      (
+        select e.last_success_at
+        from belfry.ends as e
+        where e.schedule_id = dependency.id
+      ),
+      (
+        select r.completed_at
+        from belfry.runs as r
+        where r.schedule_id = dependency.id
+          and r.completed_at is not null
+          and r.state = 'succeeded'
+        order by r.completed_at desc
+        limit 1
+      )
+    )`)}
   from pg_catalog.unnest($1::text[]) as dependency(id)`
 
 const NOW = 0

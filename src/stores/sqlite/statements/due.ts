@@ -80,14 +80,25 @@ export const SELECT_UNFINISHED = `
   limit ${UNFINISHED_FACTS_MAX}`
 
 // By belfry_runs_schedule_completed, from the newest run back to a success: the index holds the state.
+// A run may have been pruned, and runs of local schedules have no schedule in the table. So both are read.
 export const SELECT_LAST_SUCCESS = `
-  select completed_at
-  from belfry_runs
-  where schedule_id = ?
-    and completed_at is not null
-    and state = 'succeeded'
-  order by completed_at desc
-  limit 1`
+  select max(at) as last_success_at
+  from (
+    select last_success_at as at
+    from belfry_schedules
+    where id = ?1
+    union all
+    select completed_at
+    from (
+      select completed_at
+      from belfry_runs
+      where schedule_id = ?1
+        and completed_at is not null
+        and state = 'succeeded'
+      order by completed_at desc
+      limit 1
+    )
+  )`
 
 /** The shares with due schedules, and the shares that the read takes. */
 interface Found {
@@ -168,5 +179,5 @@ type RefRow = RunRef & { readonly created_at: Instant }
 
 function lastSuccessOf(connection: Prepared, scheduleId: string): Instant | null {
   const row = connection.prepare(SELECT_LAST_SUCCESS).get(scheduleId)
-  return (row as { completed_at: Instant } | undefined)?.completed_at ?? null
+  return (row as { last_success_at: Instant | null }).last_success_at
 }
