@@ -29,28 +29,30 @@ export const NOW = "pg_catalog.date_trunc('milliseconds', pg_catalog.clock_times
 /** The store's clock, which is read once per statement. */
 export const CLOCK = `clock as materialized (select ${NOW} as now)`
 
-export const workerColumns = `
-    id, host, pid, pg_catalog.to_json(tasks), slots, state, ${ms("started_at")}, ${ms("heartbeat_at")}, running,
-    pg_catalog.to_json(roles), version, labels, ${ms("expected_by")}`
+/** The columns of a worker: field, expression, and how its text is read. */
+const WORKER: readonly (readonly [field: keyof Worker, value: string, read: (text: Text) => unknown])[] = [
+  ["id", "id", textOf],
+  ["host", "host", textOf],
+  ["pid", "pid", numberOf],
+  ["tasks", "pg_catalog.to_json(tasks)", jsonOf],
+  ["slots", "slots", numberOf],
+  ["state", "state", textOf],
+  ["startedAt", ms("started_at"), numberOf],
+  ["heartbeatAt", ms("heartbeat_at"), numberOf],
+  ["running", "running", numberOf],
+  ["roles", "pg_catalog.to_json(roles)", jsonOf],
+  ["version", "version", textOf],
+  ["labels", "labels", jsonOf],
+  ["expectedBy", ms("expected_by"), numberOf],
+]
 
+export const WORKER_COLUMNS = WORKER.map(([, value]) => value).join(", ")
+
+/** In the order of `WORKER_COLUMNS`. Workers are few, so a loop over the table reads them. */
 export function workerOf(row: Row): Worker {
-  const [id, host, pid, tasks, slots, state, startedAt, heartbeatAt, running] = row as readonly string[]
-  const [roles, version, labels, expectedBy] = row.slice(9) as readonly Text[]
-  return readableWorker({
-    id,
-    host,
-    pid: Number(pid),
-    tasks: jsonOf(tasks!),
-    slots: Number(slots),
-    state,
-    startedAt: instantOf(startedAt!),
-    heartbeatAt: instantOf(heartbeatAt!),
-    running: Number(running),
-    roles: jsonOf(roles!),
-    version,
-    labels: jsonOf(labels!),
-    expectedBy: numberOf(expectedBy!),
-  })
+  return readableWorker(
+    Object.fromEntries(WORKER.map(([field, , read], place) => [field, read(row[place] as Text)])),
+  )
 }
 
 export function logLineOf([attempt, number, at, level, message, fields]: Row): StoredLogLine {
@@ -62,6 +64,10 @@ export function logLineOf([attempt, number, at, level, message, fields]: Row): S
     message: message!,
     fields: jsonOf(fields as Text),
   }
+}
+
+function textOf(text: Text): Text {
+  return text
 }
 
 export function numberOf(text: Text): number | null {

@@ -3,27 +3,30 @@ import { assertValidRun } from "../../core/records/valid-records.ts"
 import type { Run, RunState, TriggeredBy } from "../../core/run/run.ts"
 import { SUMMARY_TEXT_MAX } from "../../core/run/run-summary.ts"
 import { unreadableBecause } from "../kit/isolation.ts"
+import { placesOf } from "../kit/record-table.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
-/** The columns that are read of a run: name, type, and the expression if it is not the column of the row `r`. */
-const RUN_COLUMNS: readonly RunColumn[] = [
-  ["id", "text"],
-  ["task", "text"],
-  ["payload", "jsonb"],
-  ["priority", "integer"],
-  ["schedule_id", "text"],
-  ["scheduled_for", "timestamptz"],
-  ["triggered_by", "text"],
-  ["trigger", "text"],
-  ["live_key", "text"],
-  ["concurrency_key", "text"],
-  ["concurrency_limit", "integer"],
-  ["attempt", "integer"],
-  ["created_at", "timestamptz"],
-  ["due_at", "timestamptz"],
-  ["rest", "json", restOf],
-]
+/** The columns that are read of a run: field, name, type, and the expression if it is not the column of the row `r`. */
+const RUN = [
+  ["id", "id", "text"],
+  ["task", "task", "text"],
+  ["payload", "payload", "jsonb"],
+  ["priority", "priority", "integer"],
+  ["scheduleId", "schedule_id", "text"],
+  ["scheduledFor", "scheduled_for", "timestamptz"],
+  ["triggeredBy", "triggered_by", "text"],
+  ["trigger", "trigger", "text"],
+  ["liveKey", "live_key", "text"],
+  ["concurrencyKey", "concurrency_key", "text"],
+  ["concurrencyLimit", "concurrency_limit", "integer"],
+  ["attempt", "attempt", "integer"],
+  ["createdAt", "created_at", "timestamptz"],
+  ["dueAt", "due_at", "timestamptz"],
+  ["rest", "rest", "json", restOf],
+] as const satisfies readonly RunColumn[]
+
+const RUN_AT = placesOf(RUN)
 
 /**
  * Columns that are null in most claimed runs, as one JSON value. The driver needs time for null columns too: 2.9 µs for a row of
@@ -64,16 +67,16 @@ function policiesFor(
 
 /** The columns that a claimer knows without reading them. */
 const STATE_COLUMNS: readonly RunColumn[] = [
-  ["state", "text"],
-  ["claimable_at", "timestamptz"],
+  ["state", "state", "text"],
+  ["claimableAt", "claimable_at", "timestamptz"],
   // A finished run keeps its worker_id in the row, for the history of its last attempt.
-  ["worker_id", "text", (r) => `case when ${r}.state = 'running' then ${r}.worker_id end`],
-  ["started_at", "timestamptz"],
-  ["completed_at", "timestamptz"],
-  ["progress", "jsonb"],
+  ["workerId", "worker_id", "text", (r) => `case when ${r}.state = 'running' then ${r}.worker_id end`],
+  ["startedAt", "started_at", "timestamptz"],
+  ["completedAt", "completed_at", "timestamptz"],
+  ["progress", "progress", "jsonb"],
 ]
 
-type RunColumn = readonly [column: string, type: string, value?: (r: string) => string]
+type RunColumn = readonly [field: string, column: string, type: string, value?: (r: string) => string]
 
 /** The attempts that have ended. The newest of them is in columns of the run until the next attempt begins. */
 export function attemptsOf(r: string): string {
@@ -85,15 +88,15 @@ export function attemptsOf(r: string): string {
     end`
 }
 
-export const runColumns = (r: string) => columnsOf([...RUN_COLUMNS, ...STATE_COLUMNS], r)
+export const runColumns = (r: string) => columnsOf([...RUN, ...STATE_COLUMNS], r)
 
 /** Like `runColumns`, with null for the columns that a summary leaves out, so that the server does not read them. */
 export const summaryColumns = (r: string) =>
   columnsOf(
-    [...RUN_COLUMNS, ...STATE_COLUMNS].map((each): RunColumn => {
-      const [column, type] = each
-      if (column === "payload") return [column, type, () => "null"]
-      return column === "rest" ? [column, type, summaryRestOf] : each
+    [...RUN, ...STATE_COLUMNS].map((each): RunColumn => {
+      const [field, column, type] = each
+      if (field === "payload") return [field, column, type, () => "null"]
+      return field === "rest" ? [field, column, type, summaryRestOf] : each
     }),
     r,
   )
@@ -107,14 +110,14 @@ function summaryRestOf(r: string): string {
 }
 
 /** The columns of a run that has just been claimed. */
-export const claimedColumns = (r: string) => columnsOf(RUN_COLUMNS, r)
-export const CLAIMED_TYPES = RUN_COLUMNS.map(
-  ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
+export const claimedColumns = (r: string) => columnsOf(RUN, r)
+export const CLAIMED_TYPES = RUN.map(
+  ([, column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
 ).join(", ")
 
 function columnsOf(columns: readonly RunColumn[], r: string): string {
   return columns
-    .map(([column, type, value]) => {
+    .map(([, column, type, value]) => {
       const own = `${r}.${column}`
       return value?.(r) ?? (type === "timestamptz" ? ms(own) : own)
     })
@@ -125,12 +128,12 @@ type StateColumns = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt"
 
 /** The id and the attempt, which a change of the run needs. */
 export function keyOf(row: Row, from = 0): { id: string; attempt: number } {
-  return { id: row[from] as string, attempt: Number(row[from + 11]) }
+  return { id: row[from + RUN_AT.id] as string, attempt: Number(row[from + RUN_AT.attempt]) }
 }
 
 /** For lists and inspection. If the run cannot be read completely, returns the readable parts, with the reason as `error`. */
 export function readableRunOf(row: Row): Run {
-  const run = partsOf(row, 0, stateColumnsOf(row, RUN_COLUMNS.length))
+  const run = partsOf(row, 0, stateColumnsOf(row, RUN.length))
   try {
     assertValidRun(run)
     return run
@@ -147,36 +150,37 @@ export function runOf(row: Row, from: number, stateColumns: StateColumns): Run {
 }
 
 function partsOf(row: Row, from: number, stateColumns: StateColumns): Run {
+  const at = RUN_AT
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const [missed, retry, timeoutMs, reason, by, message, details, error, parentId, failures, lost, attempts] =
-    restIn(optional(14))
+    restIn(optional(at.rest))
   const policies = policiesFor(retry, timeoutMs)
   return {
-    id: text(0),
-    task: text(1),
-    payload: jsonOf(optional(2)),
-    priority: Number(text(3)),
-    scheduleId: optional(4),
-    scheduledFor: numberOf(optional(5)),
+    id: text(at.id),
+    task: text(at.task),
+    payload: jsonOf(optional(at.payload)),
+    priority: Number(text(at.priority)),
+    scheduleId: optional(at.scheduleId),
+    scheduledFor: numberOf(optional(at.scheduledFor)),
     parentId,
-    triggeredBy: text(6) as TriggeredBy,
-    trigger: optional(7),
+    triggeredBy: text(at.triggeredBy) as TriggeredBy,
+    trigger: optional(at.trigger),
     missed,
-    liveKey: optional(8),
-    concurrencyKey: optional(9),
-    concurrencyLimit: numberOf(optional(10)),
+    liveKey: optional(at.liveKey),
+    concurrencyKey: optional(at.concurrencyKey),
+    concurrencyLimit: numberOf(optional(at.concurrencyLimit)),
     ...policies,
     reason,
     by,
     state: stateColumns.state,
     claimableAt: stateColumns.claimableAt,
-    attempt: Number(text(11)),
+    attempt: Number(text(at.attempt)),
     failures,
     lost,
     workerId: stateColumns.workerId,
-    createdAt: instantOf(text(12)),
-    dueAt: numberOf(optional(13)),
+    createdAt: instantOf(text(at.createdAt)),
+    dueAt: numberOf(optional(at.dueAt)),
     startedAt: stateColumns.startedAt,
     completedAt: stateColumns.completedAt,
     message,

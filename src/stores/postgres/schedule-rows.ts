@@ -8,6 +8,7 @@ import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/sche
 import type { Trigger } from "../../core/time/timetable.ts"
 import type { Json } from "../../core/values/json.ts"
 import { jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { placesOf } from "../kit/record-table.ts"
 import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
@@ -16,42 +17,44 @@ import { readOptions } from "./schedule-options.ts"
  * People can read and write a schedule's row: what they use has its own column, and `options` has the policies, of which any may
  * be missing. Invalid values are not refused here: the plan reports them on the schedule.
  */
-const SCHEDULE_COLUMNS: readonly (readonly [column: string, type: string])[] = [
-  ["id", "text"],
-  ["version", "bigint"],
-  ["revision", "integer"],
-  ["created_at", "timestamptz"],
-  ["updated_at", "timestamptz"],
-  ["declared_as", "text"],
-  ["task", "text"],
-  ["owner", "text"],
-  ["next_run_at", "timestamptz"],
-  ["covered_until", "timestamptz"],
-  ["overrides", "jsonb"],
-  ["paused", "jsonb"],
-  ["fired_count", "bigint"],
-  ["last_error", "text"],
-  ["finished_at", "timestamptz"],
-  ["run_count", "bigint"],
-  ["last_run_id", "text"],
-  ["last_run_at", "timestamptz"],
-  ["function", "text"],
-  ["description", "text"],
-  ["cron", "text"],
-  ["timezone", "text"],
-  ["payload", "jsonb"],
-  ["enabled", "boolean"],
-  ["priority", "integer"],
-  ["tags", "json"],
-  ["triggers", "jsonb"],
-  ["options", "jsonb"],
-  ["release", "bigint"],
-  ["unsettled", "jsonb"],
-  ["last_state", "text"],
-  ["last_ended_at", "timestamptz"],
-  ["last_success_at", "timestamptz"],
-  ["failures_in_a_row", "bigint"],
-]
+const SCHEDULE = [
+  ["id", "id", "text"],
+  ["version", "version", "bigint"],
+  ["revision", "revision", "integer"],
+  ["createdAt", "created_at", "timestamptz"],
+  ["updatedAt", "updated_at", "timestamptz"],
+  ["declaredAs", "declared_as", "text"],
+  ["task", "task", "text"],
+  ["owner", "owner", "text"],
+  ["nextRunAt", "next_run_at", "timestamptz"],
+  ["coveredUntil", "covered_until", "timestamptz"],
+  ["overrides", "overrides", "jsonb"],
+  ["paused", "paused", "jsonb"],
+  ["firedCount", "fired_count", "bigint"],
+  ["lastError", "last_error", "text"],
+  ["finishedAt", "finished_at", "timestamptz"],
+  ["runCount", "run_count", "bigint"],
+  ["lastRunId", "last_run_id", "text"],
+  ["lastRunAt", "last_run_at", "timestamptz"],
+  ["function", "function", "text"],
+  ["description", "description", "text"],
+  ["cron", "cron", "text"],
+  ["timezone", "timezone", "text"],
+  ["payload", "payload", "jsonb"],
+  ["enabled", "enabled", "boolean"],
+  ["priority", "priority", "integer"],
+  ["tags", "tags", "json"],
+  ["triggers", "triggers", "jsonb"],
+  ["options", "options", "jsonb"],
+  ["release", "release", "bigint"],
+  ["unsettled", "unsettled", "jsonb"],
+  ["lastState", "last_state", "text"],
+  ["lastEndedAt", "last_ended_at", "timestamptz"],
+  ["lastSuccessAt", "last_success_at", "timestamptz"],
+  ["failuresInARow", "failures_in_a_row", "bigint"],
+] as const satisfies readonly (readonly [field: string, column: string, type: string])[]
+
+const SCHEDULE_AT = placesOf(SCHEDULE)
 
 /** Joins the counts of a schedule. `limit 1` makes the planner use the primary key in every plan. */
 export const countsOf = (s: string) => `
@@ -78,7 +81,7 @@ export const countsOfAll = (s: string) => `
 
 /** Needs the joins of `countsOf` or `countsOfAll`. */
 export const scheduleColumns = (s: string) =>
-  SCHEDULE_COLUMNS.map(([column, type]) => {
+  SCHEDULE.map(([, column, type]) => {
     const own = tallyColumn(s, column) ?? `${s}.${column}`
     if (type === "timestamptz") return ms(own)
     return type === "json" ? `pg_catalog.to_json(${own})` : own
@@ -97,14 +100,14 @@ export function tallyColumn(s: string, column: string): string | null {
 const ENDS = ["last_state", "last_ended_at", "last_success_at"]
 
 /** The result columns of a function that returns `scheduleColumns`. */
-export const SCHEDULE_TYPES = SCHEDULE_COLUMNS.map(
-  ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
+export const SCHEDULE_TYPES = SCHEDULE.map(
+  ([, column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
 ).join(", ")
 
 /** Reads the columns of `scheduleColumns`, which begin at `from` in the row. */
 export function scheduleOf(row: Row, from = 0): Schedule {
   const schedule = withoutEdits(row, from)
-  const unsettled = row[from + 29] as Text
+  const unsettled = row[from + SCHEDULE_AT.unsettled] as Text
   if (unsettled === null) return schedule
   try {
     return { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
@@ -124,40 +127,41 @@ function withoutEdits(row: Row, from: number): Schedule {
 }
 
 function partsOf(row: Row, from: number): Schedule {
+  const at = SCHEDULE_AT
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const { policies, problem } = readOptions(text(27))
-  const triggers = triggersOf(optional(20), jsonOf(text(26)))
+  const { policies, problem } = readOptions(text(at.options))
+  const triggers = triggersOf(optional(at.cron), jsonOf(text(at.triggers)))
   return {
-    id: text(0),
-    version: Number(text(1)),
-    revision: Number(text(2)),
-    createdAt: instantOf(text(3)),
-    updatedAt: instantOf(text(4)),
-    declaredAs: optional(5),
-    task: text(6),
-    owner: optional(7),
-    nextRunAt: numberOf(optional(8)),
-    coveredUntil: numberOf(optional(9)),
-    overrides: jsonOf(text(10)),
-    paused: jsonOf(optional(11)),
-    firedCount: Number(text(12)),
-    lastError: optional(13),
-    finishedAt: numberOf(optional(14)),
-    runCount: Number(text(15)),
-    lastRunId: optional(16),
-    lastRunAt: numberOf(optional(17)),
-    lastState: optional(30) as EndState | null,
-    lastEndedAt: numberOf(optional(31)),
-    lastSuccessAt: numberOf(optional(32)),
-    failuresInARow: Number(text(33)),
-    payload: payloadOf(optional(18), optional(22)),
-    description: text(19),
+    id: text(at.id),
+    version: Number(text(at.version)),
+    revision: Number(text(at.revision)),
+    createdAt: instantOf(text(at.createdAt)),
+    updatedAt: instantOf(text(at.updatedAt)),
+    declaredAs: optional(at.declaredAs),
+    task: text(at.task),
+    owner: optional(at.owner),
+    nextRunAt: numberOf(optional(at.nextRunAt)),
+    coveredUntil: numberOf(optional(at.coveredUntil)),
+    overrides: jsonOf(text(at.overrides)),
+    paused: jsonOf(optional(at.paused)),
+    firedCount: Number(text(at.firedCount)),
+    lastError: optional(at.lastError),
+    finishedAt: numberOf(optional(at.finishedAt)),
+    runCount: Number(text(at.runCount)),
+    lastRunId: optional(at.lastRunId),
+    lastRunAt: numberOf(optional(at.lastRunAt)),
+    lastState: optional(at.lastState) as EndState | null,
+    lastEndedAt: numberOf(optional(at.lastEndedAt)),
+    lastSuccessAt: numberOf(optional(at.lastSuccessAt)),
+    failuresInARow: Number(text(at.failuresInARow)),
+    payload: payloadOf(optional(at.function), optional(at.payload)),
+    description: text(at.description),
     triggers: problem === null || !Array.isArray(triggers) ? triggers : [...triggers, problem],
-    timezone: text(21),
-    enabled: text(23) === "t",
-    priority: Number(text(24)),
-    tags: jsonOf(text(25)),
+    timezone: text(at.timezone),
+    enabled: text(at.enabled) === "t",
+    priority: Number(text(at.priority)),
+    tags: jsonOf(text(at.tags)),
     dst: policies.dst,
     jitterMs: policies.jitterMs,
     spacingMs: policies.spacingMs,
@@ -171,7 +175,7 @@ function partsOf(row: Row, from: number): Schedule {
     dependsOn: policies.dependsOn,
     retry: policies.retry,
     timeoutMs: policies.timeoutMs,
-    release: Number(text(28)),
+    release: Number(text(at.release)),
   }
 }
 
@@ -190,7 +194,7 @@ function editsOf(unsettled: string, row: Row): readonly Edit[] {
   for (const edit of jsonOf<readonly StoredEdit[]>(unsettled).toReversed()) {
     assertSoundEdit(edit)
     const { at, by, was, ...asked } = edit
-    before = SCHEDULE_COLUMNS.map(([column, type], place) => {
+    before = SCHEDULE.map(([, column, type], place) => {
       if (column === "unsettled") return null
       return Object.hasOwn(was, column) ? columnText(was[column]!, type) : (before[place] as Text)
     })

@@ -10,35 +10,36 @@ import {
 } from "../../core/schedule/schedule.ts"
 import { storedJson } from "../../core/values/json.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import { instantIn } from "./instants.ts"
 
 /** The fields that are read of a schedule's hash; the id follows them. The other fields are for people. */
-export const SCHEDULE_FIELDS = [
-  "version",
-  "definition",
-  "progress",
-  "run_count",
-  "last_run_id",
-  "last_run",
-  "last_state",
-  "last_ended",
-  "last_success",
-  "failures_in_a_row",
-] as const
+const SCHEDULE = [
+  ["version", "version"],
+  ["definition", "definition"],
+  ["progress", "progress"],
+  ["runCount", "run_count"],
+  ["lastRunId", "last_run_id"],
+  ["lastRun", "last_run"],
+  ["lastState", "last_state"],
+  ["lastEnded", "last_ended"],
+  ["lastSuccess", "last_success"],
+  ["failuresInARow", "failures_in_a_row"],
+] as const satisfies RecordTable
 
-export type ScheduleRow = readonly [
-  version: string,
-  definition: string,
-  progress: string,
-  runCount: string | null,
-  lastRunId: string | null,
-  lastRun: string | null,
-  lastState: string | null,
-  lastEnded: string | null,
-  lastSuccess: string | null,
-  failuresInARow: string | null,
-  id: string,
-]
+export const SCHEDULE_FIELDS = SCHEDULE.map(([, column]) => column)
+
+const ROW = [...SCHEDULE, ["id", "id"]] as const satisfies RecordTable
+
+const AT = placesOf(ROW)
+
+/** The first three fields are in every hash. */
+type StoredSchedule = Readonly<
+  Record<"version" | "definition" | "progress" | "id", string> &
+    Record<Exclude<(typeof SCHEDULE)[number][0], "version" | "definition" | "progress">, string | null>
+>
+
+export type ScheduleRow = RowOf<typeof ROW, StoredSchedule>
 
 /** Scripts append further values to the row. */
 type LongerRow = readonly [...ScheduleRow, ...unknown[]]
@@ -47,12 +48,12 @@ type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | 
 
 export function scheduleOf(row: LongerRow): Schedule {
   try {
-    const schedule = partsOf(row, definitionOf(row[1]), storedJson(row[2]))
+    const schedule = partsOf(row, definitionOf(row[AT.definition]), storedJson(row[AT.progress]))
     assertValidSchedule(schedule)
     return schedule
   } catch (error) {
     return unreadableSchedule(
-      partsOf(row, readableJson(row[1]), readableJson(row[2])),
+      partsOf(row, readableJson(row[AT.definition]), readableJson(row[AT.progress])),
       unreadableBecause(error),
     )
   }
@@ -70,8 +71,8 @@ function readableJson<T>(text: string | null): T {
 function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgress): Schedule {
   // Each field is copied by name: to spread two records of this size at each fire costs more than to parse them.
   return {
-    id: row[10],
-    version: Number(row[0]),
+    id: row[AT.id],
+    version: Number(row[AT.version]),
     revision: definition.revision,
     createdAt: definition.createdAt,
     updatedAt: definition.updatedAt,
@@ -106,13 +107,13 @@ function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgr
     firedCount: progress.firedCount,
     lastError: progress.lastError,
     finishedAt: progress.finishedAt,
-    runCount: Number(row[3] ?? 0),
-    lastRunId: row[4],
-    lastRunAt: instantIn(row[5]),
-    lastState: row[6] as EndState | null,
-    lastEndedAt: instantIn(row[7]),
-    lastSuccessAt: instantIn(row[8]),
-    failuresInARow: Number(row[9] ?? 0),
+    runCount: Number(row[AT.runCount] ?? 0),
+    lastRunId: row[AT.lastRunId],
+    lastRunAt: instantIn(row[AT.lastRun]),
+    lastState: row[AT.lastState] as EndState | null,
+    lastEndedAt: instantIn(row[AT.lastEnded]),
+    lastSuccessAt: instantIn(row[AT.lastSuccess]),
+    failuresInARow: Number(row[AT.failuresInARow] ?? 0),
   }
 }
 

@@ -5,12 +5,12 @@ import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import { runCountsOf } from "../../kit/counts.ts"
 import { endOfPrefix } from "../../kit/id-prefix.ts"
 import type { Runner } from "../database.ts"
-import { instantFrom, workerColumns, workerOf } from "../rows.ts"
+import { instantFrom, WORKER_COLUMNS, workerOf } from "../rows.ts"
 import { readableRunOf, runColumns, summaryColumns } from "../run-rows.ts"
 import { sidesOf } from "./finding-sides.ts"
 
 export const SELECT_WORKERS = `
-  select ${workerColumns}
+  select ${WORKER_COLUMNS}
   from belfry.workers
   where id > $1
   order by id
