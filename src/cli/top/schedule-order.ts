@@ -2,9 +2,15 @@ import type { ScheduleView } from "../../scheduler/views.ts"
 
 export type ScheduleOrder = "id" | "next" | "last"
 
-/** `id`: unchanged, because the input is sorted by id. `next`: soonest first. `last`: most recent first. */
+/** The names of these orders in the API. */
+export const ORDERS = { id: "id", next: "nextRunAt", last: "lastRunAt" } as const
+
+/**
+ * For the time between a key that changes the order and the next read. `id`: ascending. `next`: soonest first. `last`: most recent
+ * first.
+ */
 export function ordered(schedules: readonly ScheduleView[], by: ScheduleOrder): readonly ScheduleView[] {
-  if (by === "id") return schedules
+  if (by === "id") return [...schedules].sort((a, b) => (a.id < b.id ? -1 : 1))
   const last = (date: Date | null) => date?.getTime() ?? Number.NEGATIVE_INFINITY
   const next = (date: Date | null) => date?.getTime() ?? Number.POSITIVE_INFINITY
   return [...schedules].sort((a, b) =>

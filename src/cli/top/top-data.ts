@@ -2,9 +2,8 @@ import type { Client } from "../../scheduler/client.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 import { spanWords } from "../printing/time-text.ts"
-import { allSchedules } from "../session/lookups.ts"
 import type { Io } from "../terminal/io.ts"
-import { ordered } from "./schedule-order.ts"
+import { ORDERS, ordered } from "./schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** The data of one screen. */
@@ -15,15 +14,21 @@ export interface TopData {
   /** The running runs, then the pending runs. */
   readonly unfinished: readonly RunSummaryView[]
   readonly recent: readonly RunSummaryView[]
+  /** The first ones in the order of the screen that match its filter. */
   readonly schedules: readonly ScheduleView[]
 }
 
-const SCHEDULES_MAX = 500
+/** More than any screen shows. */
+export const SCHEDULES_MAX = 200
 const UNFINISHED_MAX = 100
 /** Enough to compute typical durations. */
 const RECENT_MAX = 200
 
-export async function readTopData(scheduler: Client, io: Io): Promise<TopData> {
+export async function readTopData(
+  scheduler: Client,
+  io: Io,
+  { filter, sort }: Pick<TopState, "filter" | "sort">,
+): Promise<TopData> {
   const startedAt = io.clock.monotonic()
   const { items: running } = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
   const storeMs = io.clock.monotonic() - startedAt
@@ -34,7 +39,11 @@ export async function readTopData(scheduler: Client, io: Io): Promise<TopData> {
       limit: RECENT_MAX,
     })
   ).items
-  const schedules = await allSchedules(scheduler, {}, SCHEDULES_MAX)
+  const schedules = await scheduler.schedules.list({
+    order: ORDERS[sort],
+    ...(filter === "" ? {} : { text: filter }),
+    limit: SCHEDULES_MAX,
+  })
   const overview = await scheduler.overview()
   return {
     now: io.clock.now(),
@@ -42,7 +51,7 @@ export async function readTopData(scheduler: Client, io: Io): Promise<TopData> {
     overview,
     unfinished: [...running, ...pending],
     recent,
-    schedules,
+    schedules: schedules.items,
   }
 }
 
@@ -61,7 +70,7 @@ export function sectionsOf(data: TopData, { filter, sort }: TopState): TopSectio
   return {
     unfinished: runs(data.unfinished),
     schedules: ordered(
-      data.schedules.filter(({ id, task, tags }) => matches(id, task, ...tags)),
+      data.schedules.filter(({ id, task, description }) => matches(id, task, description)),
       sort,
     ).map((schedule) => ({ name: `schedule ${schedule.id}`, run: null, schedule })),
     recent: runs(data.recent),

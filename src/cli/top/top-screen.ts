@@ -28,7 +28,7 @@ export class TopScreen {
 
   /** Reads all data again. */
   async refresh(): Promise<void> {
-    this.#data = await readTopData(this.#scheduler, this.#call.io)
+    this.#data = await readTopData(this.#scheduler, this.#call.io, this.#state)
     // The row is fixed when it is shown, so that a key acts on the row the user saw, even if new rows appear above it.
     const rows = rowsOf(this.#sections(this.#data))
     this.#state = { ...this.#state, chosen: rows[positionIn(rows, this.#state.chosen)]?.name ?? null }
