@@ -11,6 +11,7 @@ import {
 import { storedJson } from "../../core/values/json.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
+import { scheduleFromParts } from "../kit/schedule-from-parts.ts"
 import { instantIn } from "./instants.ts"
 
 /** The fields that are read of a schedule's hash; the id follows them. The other fields are for people. */
@@ -69,8 +70,7 @@ function readableJson<T>(text: string | null): T {
 }
 
 function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgress): Schedule {
-  // Each field is copied by name: to spread two records of this size at each fire costs more than to parse them.
-  return {
+  const own = {
     id: row[AT.id],
     version: Number(row[AT.version]),
     revision: definition.revision,
@@ -78,35 +78,9 @@ function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgr
     updatedAt: definition.updatedAt,
     declaredAs: definition.declaredAs,
     task: definition.task,
-    payload: definition.payload,
-    triggers: definition.triggers,
-    timezone: definition.timezone,
-    dst: definition.dst,
-    priority: definition.priority,
-    jitterMs: definition.jitterMs,
-    spacingMs: definition.spacingMs,
-    startsAt: definition.startsAt,
-    endsAt: definition.endsAt,
-    maxRuns: definition.maxRuns,
-    removeWhenFinished: definition.removeWhenFinished,
-    catchUp: definition.catchUp,
-    overlap: definition.overlap,
-    maxConcurrentRuns: definition.maxConcurrentRuns,
-    dependsOn: definition.dependsOn,
-    retry: definition.retry,
-    timeoutMs: definition.timeoutMs,
-    enabled: definition.enabled,
-    tags: definition.tags,
-    description: definition.description,
     owner: definition.owner,
-    release: definition.release,
-    nextRunAt: progress.nextRunAt,
-    coveredUntil: progress.coveredUntil,
-    overrides: progress.overrides,
-    paused: progress.paused,
-    firedCount: progress.firedCount,
-    lastError: progress.lastError,
-    finishedAt: progress.finishedAt,
+  }
+  const tally = {
     runCount: Number(row[AT.runCount] ?? 0),
     lastRunId: row[AT.lastRunId],
     lastRunAt: instantIn(row[AT.lastRun]),
@@ -115,6 +89,7 @@ function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgr
     lastSuccessAt: instantIn(row[AT.lastSuccess]),
     failuresInARow: Number(row[AT.failuresInARow] ?? 0),
   }
+  return scheduleFromParts(own, definition, { progress, tally })
 }
 
 const KNOWN_MAX = 10_000

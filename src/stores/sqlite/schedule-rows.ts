@@ -1,9 +1,10 @@
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/unreadable.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
-import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule/schedule.ts"
+import type { Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"
 import { jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
+import { type StoredDefinition, scheduleFromParts } from "../kit/schedule-from-parts.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 
@@ -60,9 +61,7 @@ export function scheduleOf(row: ScheduleRow): Schedule {
 function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
   const at = SCHEDULE_AT
   const paused = row[at.paused]
-  const definition = parse<StoredDefinition | null>(row[at.definition]) ?? ({} as StoredDefinition)
-  // Field by field: V8 makes a spread of parsed JSON a slow object, for every later read.
-  return {
+  const own = {
     id: row[at.id],
     version: row[at.version],
     revision: row[at.revision],
@@ -71,13 +70,17 @@ function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
     declaredAs: row[at.declaredAs],
     task: row[at.task],
     owner: row[at.owner],
+  }
+  const progress = {
     nextRunAt: row[at.nextRunAt],
     coveredUntil: row[at.coveredUntil],
-    overrides: parse(row[at.overrides]),
-    paused: paused === null ? null : parse(paused),
+    overrides: parse<Schedule["overrides"]>(row[at.overrides]),
+    paused: paused === null ? null : parse<Schedule["paused"]>(paused),
     firedCount: row[at.firedCount],
     lastError: row[at.lastError],
     finishedAt: row[at.finishedAt],
+  }
+  const tally = {
     runCount: row[at.runCount],
     lastRunId: row[at.lastRunId],
     lastRunAt: row[at.lastRunAt],
@@ -85,35 +88,14 @@ function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
     lastEndedAt: row[at.lastEndedAt],
     lastSuccessAt: row[at.lastSuccessAt],
     failuresInARow: row[at.failuresInARow],
-    payload: definition.payload,
-    triggers: definition.triggers,
-    timezone: definition.timezone,
-    dst: definition.dst,
-    priority: definition.priority,
-    jitterMs: definition.jitterMs,
-    spacingMs: definition.spacingMs,
-    startsAt: definition.startsAt,
-    endsAt: definition.endsAt,
-    maxRuns: definition.maxRuns,
-    removeWhenFinished: definition.removeWhenFinished,
-    catchUp: definition.catchUp,
-    overlap: definition.overlap,
-    maxConcurrentRuns: definition.maxConcurrentRuns,
-    dependsOn: definition.dependsOn,
-    retry: definition.retry,
-    timeoutMs: definition.timeoutMs,
-    enabled: definition.enabled,
-    tags: definition.tags,
-    description: definition.description,
-    release: definition.release,
   }
+  const definition = parse<StoredDefinition | null>(row[at.definition]) ?? ({} as StoredDefinition)
+  return scheduleFromParts(own, definition, { progress, tally })
 }
 
 /** The version as `scheduleOf` reads it, in SQL. Changes are compared with it. */
 export const VERSION = `
     case when version between 1 and ${Number.MAX_SAFE_INTEGER} then version else ${UNREADABLE_VERSION} end`
-
-type StoredDefinition = Omit<ScheduleDefinition, "task" | "owner">
 
 /** In the order of `SCHEDULE_COLUMNS`, without the columns that the store counts. */
 export function scheduleValues(schedule: Schedule, version: number): readonly Value[] {
