@@ -115,7 +115,7 @@ export class Worker {
       this.#isShortOfRoom = claim.isMoreDue
       const room = this.#free - claim.runs.length
       const mayAskAgain = !this.#isDraining && this.#claims.waitMs <= 0 && claims < CLAIMS_MAX
-      const isAskedAgain = claim.isMoreDue && room > 0 && mayAskAgain
+      const isAskedAgain = claim.runs.length > 0 && claim.isMoreDue && room > 0 && mayAskAgain
       // Asked before these runs begin, so that the store finds the next runs in the meantime.
       if (isAskedAgain) asked = this.#claims.ask(room)
       for (const run of claim.runs) this.#begin(run, claim)

@@ -180,7 +180,7 @@ const HELP: readonly string[] = [
   "  t          trigger the schedule: one run, now",
   "  c          cancel the chosen run; asks for confirmation",
   "  l  Enter   show the log of the run, or of the schedule's newest run",
-  "  f  /       filter by text; Escape removes the filter",
+  "  f  /       filter by id, task or description; Escape removes the filter",
   "  s          sort schedules by next run, by id or by last run",
   "  ?  h       this help",
   "  q  Ctrl-C  quit",

@@ -63,8 +63,12 @@ export class TopScreen {
   async press(key: string): Promise<boolean> {
     if (this.#data === null) return key === "q"
     const rows = rowsOf(this.#sections(this.#data))
-    const { state, action } = press(this.#state, rows, key)
+    const before = this.#state
+    const { state, action } = press(before, rows, key)
     this.#state = state
+    // The store filters and sorts the schedules, so another filter or order needs other rows.
+    const isOtherList = state.filter !== before.filter || state.sort !== before.sort
+    if (action === null && isOtherList) await this.refreshOrReport()
     if (action === null) return false
     if (action.kind === "leave") return true
     try {

@@ -21,7 +21,8 @@ export function hintsOfFire(
   for (const [index, answer] of answers.entries()) {
     if (answer.outcome !== "done") continue
     const { runs, entry } = plans[index]!
-    if (answer.created.length > 0 && runs.some(isPending)) hints.add("runs")
+    const created = new Set(answer.created)
+    if (runs.some((run) => isPending(run) && created.has(run.id))) hints.add("runs")
     if (isSooner[index] || entry !== undefined) hints.add("schedules")
   }
   return [...hints]

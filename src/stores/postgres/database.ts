@@ -39,7 +39,7 @@ export class Database implements Runner {
   }
 
   rows(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#repeatedly(() => this.withClient((client) => this.#texts.query(client, text, values)))
+    return this.repeatedly(() => this.withClient((client) => this.#texts.query(client, text, values)))
   }
 
   /** Runs statements on the caller's connection. If a statement times out, the caller must call `abandon`. */
@@ -64,10 +64,16 @@ export class Database implements Runner {
     }
   }
 
-  /** Runs `work` on one connection of the pool, and returns it. Abandons the connection if it timed out or broke. */
-  async withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
-    const endsAt = this.endsAt()
-    const client = await this.borrowed(endsAt)
+  /**
+   * Runs `work` on one connection of the pool, and returns it. Abandons the connection if it timed out or broke. `deadlineMs`
+   * includes the wait for a connection.
+   */
+  async withClient<T>(
+    work: (client: Queryable) => Promise<T>,
+    deadlineMs: number = this.#options.deadlineMs,
+  ): Promise<T> {
+    const endsAt = this.#timers.monotonic() + deadlineMs
+    const client = await this.borrowed(Math.min(endsAt, this.endsAt()))
     // A pool does not listen to connections in use. Without a listener, one that breaks would end the process. `work` fails too.
     client.on?.("error", ignored)
     const giveBack = (isUsable: boolean) => {
@@ -75,7 +81,7 @@ export class Database implements Runner {
       client.release(!isUsable)
     }
     try {
-      const result = await this.withDeadline(work(client), endsAt)
+      const result = await this.withDeadline(work(client), endsAt, deadlineMs)
       giveBack(true)
       return result
     } catch (error) {
@@ -100,8 +106,12 @@ export class Database implements Runner {
   }
 
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
-  withDeadline<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
-    const { deadlineMs, where } = this.#options
+  withDeadline<T>(
+    work: Promise<T>,
+    endsAt: number = this.endsAt(),
+    deadlineMs: number = this.#options.deadlineMs,
+  ): Promise<T> {
+    const { where } = this.#options
     const answer = work.catch((error) => {
       throw faultOf(error, where)
     })
@@ -119,7 +129,8 @@ export class Database implements Runner {
     })
   }
 
-  async #repeatedly<T>(attempt: () => Promise<T>): Promise<T> {
+  /** Repeats what the server rolled back because of other sessions, such as a deadlock. */
+  async repeatedly<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await attempt()

@@ -4,7 +4,7 @@ import type { Timers } from "../kit/timers.ts"
 import type { Pool } from "./client.ts"
 import { ignoreConnectionErrors } from "./connection-errors.ts"
 import { Database, type DatabaseOptions } from "./database.ts"
-import { migrate } from "./migrations.ts"
+import { bringUpToDate } from "./migrations.ts"
 import { spanFrom } from "./rows.ts"
 
 const ACQUIRE = `
@@ -86,7 +86,7 @@ async function openDatabase(
   const stopIgnoring = ignoreConnectionErrors(pool)
   const database = new Database(pool, options, timers)
   try {
-    await database.withClient((client) => migrate(client, options))
+    await bringUpToDate(database, options)
     await database.rows(DELETE_EXPIRED)
   } catch (error) {
     // Not awaited: the pool ends with its last connection, and that may hang.

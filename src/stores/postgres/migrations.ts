@@ -1,8 +1,9 @@
 import { BelfryError } from "../../core/errors.ts"
+import { MINUTE } from "../../core/time/instant.ts"
 import { hashText } from "../../core/values/hash.ts"
 import { isCurrentSchema } from "../kit/schema-gate.ts"
 import type { Queryable } from "./client.ts"
-import { AS_TEXT, inSchema } from "./database.ts"
+import { AS_TEXT, type Database, type DatabaseOptions, inSchema } from "./database.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
 import { MIGRATION_2 } from "./migrations/0002.ts"
 
@@ -30,6 +31,25 @@ async function firstValue(
   return (rows as readonly (readonly unknown[])[])[0]![0]
 }
 
+const MIGRATION_DEADLINE_MS = 10 * MINUTE
+
+/**
+ * Migrates if it is necessary. A migration has a longer deadline than other calls: it adds indexes, which takes seconds for each
+ * million runs, and another process may be migrating already.
+ */
+export async function bringUpToDate(database: Database, options: DatabaseOptions): Promise<void> {
+  if (await database.withClient((client) => hasCurrentSchema(client, options))) return
+  await database.repeatedly(() =>
+    database.withClient((client) => migrate(client, options), MIGRATION_DEADLINE_MS),
+  )
+}
+
+/** Without a lock: usually there is nothing to migrate, and then no process waits. */
+async function hasCurrentSchema(client: Queryable, { schema, where }: DatabaseOptions): Promise<boolean> {
+  await assertCatalogFirst(client, where)
+  return isCurrent(await schemaOf(client, schema), MIGRATIONS, where)
+}
+
 /**
  * Brings the database to the newest schema, or changes nothing: it is one transaction. A second process waits for the lock and
  * then finds nothing to do. Processes of an older version continue to work: a migration only adds.
@@ -39,9 +59,6 @@ export async function migrate(
   { schema, where }: { schema: string; where: string },
   migrations: readonly string[] = MIGRATIONS,
 ): Promise<void> {
-  await assertCatalogFirst(client, where)
-  // First without a lock: usually there is nothing to do, and then no process waits.
-  if (isCurrent(await schemaOf(client, schema), migrations, where)) return
   await client.query({ text: "begin" })
   try {
     // Views, defaults and trigger conditions keep the meaning that names have when they are created.

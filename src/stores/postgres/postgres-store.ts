@@ -23,7 +23,7 @@ import type { Pool, Queryable } from "./client.ts"
 import { ignoreConnectionErrors } from "./connection-errors.ts"
 import { Database, type DatabaseOptions, type Runner } from "./database.ts"
 import { HintSender, NOTIFY } from "./hint-sender.ts"
-import { migrate } from "./migrations.ts"
+import { bringUpToDate } from "./migrations.ts"
 import { instantOf, ms, NOW } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
@@ -269,7 +269,7 @@ class StoreConnections {
     const stopIgnoring = ignoreConnectionErrors(pool)
     const database = new Database(pool, this.#options, this.#timers)
     try {
-      await database.withClient((client) => migrate(client, this.#options))
+      await bringUpToDate(database, this.#options)
     } catch (error) {
       // Not awaited: the pool ends with its last connection, and that may hang.
       if (isOwned) pool.end().catch(ignored)

@@ -230,6 +230,8 @@ local function unlist_run(id, run)
   take(CREATED, id)
   take(RUN_IDS, id)
   take(OF_TASK .. run.task, id)
+  -- A process of an older version may have ended the run. It doesn't know this set.
+  take(ALL_RUNNING, id)
   if run.scheduled_for then
     take(SCHEDULED, id)
   end
