@@ -140,12 +140,12 @@ export class Worker {
     return task.leaseMs ?? this.#context.leaseMs
   }
 
-  #begin(run: Run, { askedAt, readAt }: { askedAt: number; readAt: number }): void {
+  #begin(run: Run, { askedAt }: Pick<Claim, "askedAt">): void {
     const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
-    // The answer took too long (a suspended process, a slow network): another worker may have the run by now.
-    if (isLeaseSpent(leaseMs, readAt - askedAt)) {
+    // The answer took too long, or runs that began before this one blocked the process: another worker may have the run by now.
+    if (isLeaseSpent(leaseMs, clock.monotonic() - askedAt)) {
       this.#lostAnswers.suspect(leaseMs)
       return
     }
