@@ -1,3 +1,4 @@
+import { assert } from "../core/errors.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Claimed, Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
@@ -5,9 +6,10 @@ import type { LostAnswers } from "./lost-answers.ts"
 
 /**
  * The most runs that one claim asks for. The store makes the next claim while these runs begin. On Redis, with 500 slots and
- * tasks that do nothing, a run took 75 µs without this overlap and 50 with it.
+ * tasks that do nothing, a run took 75 µs without this overlap and 50 with it. On PostgreSQL claims of 250 and of 1,000 runs take
+ * the same time a run (77 and 81 µs).
  */
-const CLAIM_MAX = 250
+const RUNS_PER_CLAIM_MAX = 250
 
 /** An answer of the store, with the times by the monotonic clock. */
 export interface Claim extends Claimed {
@@ -21,11 +23,13 @@ export interface Claim extends Claimed {
 export class Claims {
   readonly #context: ClaimsContext
   readonly #lostAnswers: LostAnswers
+  readonly #taskNames: ReadonlySet<string>
   /** By the monotonic clock. No claim is made before this time. */
   #nextAt = 0
 
   constructor(context: ClaimsContext, lostAnswers: LostAnswers) {
     this.#context = context
+    this.#taskNames = new Set(context.leases.map(({ name }) => name))
     this.#lostAnswers = lostAnswers
   }
 
@@ -34,14 +38,18 @@ export class Claims {
     return this.#nextAt - this.#context.clock.monotonic()
   }
 
-  async ask(room: number): Promise<Claim> {
+  async claim(freeSlots: number): Promise<Claim> {
     const { store, clock, id, nextDelayMs, events, leases } = this.#context
-    const limit = Math.min(room, CLAIM_MAX)
+    const limit = Math.min(freeSlots, RUNS_PER_CLAIM_MAX)
     const askedAt = clock.monotonic()
     this.#nextAt = askedAt + nextDelayMs
     let claimed: Claimed
     try {
       claimed = await store.claim({ workerId: id, tasks: leases, limit })
+      assert(
+        claimed.runs.every(({ task }) => this.#taskNames.has(task)),
+        "a claim gives only runs of the tasks that it asked for",
+      )
     } catch (error) {
       this.#lostAnswers.suspect(Math.max(...leases.map(({ leaseMs }) => leaseMs)))
       throw error

@@ -1,6 +1,6 @@
 import { assert, BelfryError } from "../core/errors.ts"
 import type { RetryPolicy } from "../core/run/backoff.ts"
-import { mayHaveBegun, NOT_REPEATED } from "../core/run/delivery.ts"
+import { mayHaveBegun, mustBeConfirmed, NOT_REPEATED } from "../core/run/delivery.ts"
 import {
   type Failure,
   fail,
@@ -82,9 +82,10 @@ export class Execution {
 
   /**
    * Tells the task to stop. After `lease-lost` and `cancelled` the attempt may no longer change the run. The first cause counts.
-   * A later `stopping` only ends the grace period.
+   * A later `stopping` only ends the grace period. Once the task has ended, only the store's answer decides.
    */
   abort(why: AbortCause): void {
+    if (this.#endedAt !== null) return
     const isFirst = this.#abortedBy === null
     if (!isFirst && why !== "stopping") return
     this.#abortedBy ??= abortedBy(why)
@@ -124,6 +125,11 @@ export class Execution {
   get reasonNotToPerform(): string | null {
     if (isPoison(this.run)) return poisonWords(this.run)
     return this.#isAtMostOnce && mayHaveBegun(this.run) ? NOT_REPEATED : null
+  }
+
+  /** Whether the store must answer a heartbeat for this attempt before the task is called. */
+  get mustBeConfirmed(): boolean {
+    return mustBeConfirmed(this.run, this.#task.delivery ?? "at-least-once")
   }
 
   get #isAtMostOnce(): boolean {

@@ -13,18 +13,14 @@ import type { TimeLimit } from "./time-limit.ts"
 /** The share of a lease that a worker relies on. The rest allows for clock differences and answers in transit. */
 const USABLE_SHARE = 0.9
 
-export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
-  return elapsedMs >= leaseMs * USABLE_SHARE
-}
-
 /** Progress is collected for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
 
 /**
  * Sends one heartbeat for all runs that a worker holds: three times per lease while it holds any, rarely otherwise.
  * A lease that wasn't extended in time is treated as lost before it ends, because another worker may take the run as soon as
- * it has ended. An attempt that waits for its confirmation is given back instead: the store may count it as begun, and only
- * its worker knows that it wasn't.
+ * it has ended. An attempt that hasn't begun isn't lost but may no longer begin: the store may count it as begun, and only its
+ * worker knows that it wasn't, so the worker gives it back.
  */
 export class LeaseKeeper {
   readonly #context: LeaseKeeperContext
@@ -32,7 +28,7 @@ export class LeaseKeeper {
   /** The held executions, and when each lease must be given up unless it is extended: by the monotonic clock. */
   readonly #deadlines = new Map<Execution, number>()
   /** Attempts that wait for the store's confirmation. Their tasks haven't been called, so the wait may outlast the lease. */
-  readonly #unconfirmed = new Map<Execution, (isToBegin: boolean) => void>()
+  readonly #unconfirmed = new Map<Execution, () => void>()
   readonly #deadlineAlarm: Alarm
   readonly #beatAlarm: Alarm
 
@@ -103,11 +99,17 @@ export class LeaseKeeper {
     this.#beatAlarm.setFor(askedAt + execution.leaseMs / 3)
   }
 
+  /** False: the lease has ended, so another worker may have the run by now. */
+  mayBegin(execution: Execution): boolean {
+    const deadline = this.#deadlines.get(execution)
+    return deadline !== undefined && this.#context.clock.monotonic() < deadline
+  }
+
   /**
-   * Tells the store at once that this attempt begins. Resolves when the store has answered or the execution was aborted. False:
-   * the attempt must not begin, although the store may have recorded that it did.
+   * Tells the store at once that this attempt begins. Resolves when the store has answered, and also when it hasn't until the
+   * end of the lease or the execution was aborted.
    */
-  confirm(execution: Execution): Promise<boolean> {
+  confirm(execution: Execution): Promise<void> {
     return new Promise((resolve) => {
       this.#unconfirmed.set(execution, resolve)
       this.#loop.wake()
@@ -115,8 +117,8 @@ export class LeaseKeeper {
   }
 
   /** Ends the wait of `confirm`. */
-  endWait(execution: Execution, isToBegin = true): void {
-    this.#unconfirmed.get(execution)?.(isToBegin)
+  endWait(execution: Execution): void {
+    this.#unconfirmed.get(execution)?.()
     this.#unconfirmed.delete(execution)
   }
 
@@ -145,8 +147,11 @@ export class LeaseKeeper {
       // The execution may have ended while the heartbeat was under way.
       if (!this.#deadlines.has(execution)) continue
       const why = gone.get(`${execution.run.id} ${execution.run.attempt}`)
-      if (why === undefined) this.#keep(execution, sentAt)
-      else this.#lose(execution, why)
+      if (why === undefined) {
+        // The lease counts from `sentAt`, so it ends here before it ends in the store.
+        this.#extend(execution, sentAt)
+        this.endWait(execution)
+      } else this.#lose(execution, why)
     }
     // The store expects the next heartbeat by the runs that this one named, even if all of them have ended since.
     const intervalMs = beatIntervalMs([...held, ...this.#deadlines.keys()])
@@ -162,10 +167,7 @@ export class LeaseKeeper {
       if (answer.areStatisticsIn) statistics.onHandedOver()
       return answer
     } catch (error) {
-      const now = this.#context.clock.monotonic()
-      for (const execution of held)
-        if (this.#unconfirmed.has(execution) && this.#deadlines.get(execution)! <= now)
-          this.#giveUp(execution)
+      for (const execution of held) if (!this.mayBegin(execution)) this.endWait(execution)
       throw error
     }
   }
@@ -173,23 +175,6 @@ export class LeaseKeeper {
   #about(isHolding: boolean): Pick<Heartbeat, "worker" | "nextInMs"> {
     const { describe, leaseMs, pollMs } = this.#context
     return { worker: describe(), nextInMs: nextBeatInMs({ leaseMs, pollMs }, isHolding) }
-  }
-
-  /** The store has extended the lease. It counts from `sentAt`, so it ends here before it ends in the store. */
-  #keep(execution: Execution, sentAt: number): void {
-    const elapsedMs = this.#context.clock.monotonic() - sentAt
-    if (this.#unconfirmed.has(execution) && isLeaseSpent(execution.leaseMs, elapsedMs)) {
-      this.#giveUp(execution)
-      return
-    }
-    this.#extend(execution, sentAt)
-    this.endWait(execution)
-  }
-
-  /** The task was never called, but the store may count the attempt as begun. */
-  #giveUp(execution: Execution): void {
-    this.#deadlines.delete(execution)
-    this.endWait(execution, false)
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
@@ -207,8 +192,7 @@ export class LeaseKeeper {
   #giveUpOverdue(): void {
     const now = this.#context.clock.monotonic()
     for (const [execution, deadline] of this.#deadlines) {
-      // Decided when the heartbeat that confirms it has ended.
-      if (this.#unconfirmed.has(execution)) continue
+      if (!execution.hasBegun) continue
       if (deadline <= now) this.#lose(execution, "lost")
       else this.#deadlineAlarm.setFor(deadline)
     }

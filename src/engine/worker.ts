@@ -1,14 +1,15 @@
 import { BelfryError } from "../core/errors.ts"
-import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run/run.ts"
+import { type Run, type RunChange, release } from "../core/run/run.ts"
 import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
+import { BeginPauses } from "./begin-pauses.ts"
 import { type Claim, Claims } from "./claims.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
-import { isLeaseSpent, type LeaseKeeper } from "./lease-keeper.ts"
+import type { LeaseKeeper } from "./lease-keeper.ts"
 import { delayUntil, Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
@@ -16,7 +17,8 @@ import { type Settled, Settler } from "./settler.ts"
 import { TimeLimit } from "./time-limit.ts"
 
 /** The most claims in one turn of the claiming loop. */
-const CLAIMS_MAX = 100
+const CLAIMS_PER_TURN_MAX = 100
+const TOO_LATE = "Its worker could not begin it before its lease ended"
 
 /** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
 export class Worker {
@@ -28,11 +30,10 @@ export class Worker {
   readonly #leaseKeeper: LeaseKeeper
   readonly #lostAnswers: LostAnswers
   readonly #claims: Claims
-  /** More runs are due than were claimed, or no slot is free. A run that ends then wakes the claiming loop. */
-  #isShortOfRoom = true
+  readonly #pauses: BeginPauses
+  /** Due runs may be left, or no slot is free. A run that ends then wakes the claiming loop. */
+  #isMoreToClaim = true
   #isDraining = false
-  /** The stop timeout has passed. Runs whose claim is answered after it are given back without being started. */
-  #isLeaving = false
   #isIdle = false
   #whenEmpty: (() => void) | null = null
 
@@ -58,6 +59,7 @@ export class Worker {
     this.#lostAnswers = new LostAnswers(context)
     const leases = context.tasks.map((task) => ({ name: task.name, leaseMs: this.#leaseOf(task) }))
     this.#claims = new Claims({ ...context, leases }, this.#lostAnswers)
+    this.#pauses = new BeginPauses(context.clock)
   }
 
   start(): void {
@@ -88,36 +90,37 @@ export class Worker {
   }
 
   /**
-   * Claims nothing new and lets runs finish for up to `timeoutMs`. Then it aborts them and gives them back at once, so that
-   * another worker needn't wait for a lease to end. Changes that the store hasn't answered by `limit` are given up.
+   * Claims nothing new, gives back runs that haven't begun, and lets the others finish for up to `timeoutMs`. Then it aborts
+   * them and gives them back at once, so that another worker needn't wait for a lease to end. Changes that the store hasn't
+   * answered by `limit` are given up.
    */
   async stop(timeoutMs: number, limit: TimeLimit): Promise<void> {
     this.#isDraining = true
+    for (const execution of this.#running.values()) if (!execution.hasBegun) this.#giveBack(execution)
     const isEmpty = this.#claiming.stop().then(() => this.#emptied())
     await new TimeLimit(this.#context.clock, timeoutMs).waitFor("runs", isEmpty)
-    this.#isLeaving = true
     for (const execution of this.#running.values()) this.#giveBack(execution)
     if (!(await limit.waitFor("runs", isEmpty))) this.#settler.giveUp()
   }
 
   async #claim(): Promise<number> {
     const free = this.#free
-    this.#isShortOfRoom = free <= 0
+    this.#isMoreToClaim = free <= 0
     // The next run that ends wakes this loop.
-    if (this.#isShortOfRoom) return Number.POSITIVE_INFINITY
+    if (this.#isMoreToClaim) return Number.POSITIVE_INFINITY
     const { waitMs } = this.#claims
     if (waitMs > 0) return waitMs
     await this.#lostAnswers.giveBack(({ id, attempt }) => this.#running.get(id)?.run.attempt === attempt)
 
-    let asked = this.#claims.ask(free)
+    let asked = this.#claims.claim(free)
     for (let claims = 1; ; claims++) {
       const claim = await asked
-      this.#isShortOfRoom = claim.isMoreDue
+      this.#isMoreToClaim = claim.isMoreDue
       const room = this.#free - claim.runs.length
-      const mayAskAgain = !this.#isDraining && this.#claims.waitMs <= 0 && claims < CLAIMS_MAX
+      const mayAskAgain = !this.#isDraining && this.#claims.waitMs <= 0 && claims < CLAIMS_PER_TURN_MAX
       const isAskedAgain = claim.runs.length > 0 && claim.isMoreDue && room > 0 && mayAskAgain
       // Asked before these runs begin, so that the store finds the next runs in the meantime.
-      if (isAskedAgain) asked = this.#claims.ask(room)
+      if (isAskedAgain) asked = this.#claims.claim(room)
       for (const run of claim.runs) this.#begin(run, claim)
       this.#noteIdle()
       if (!isAskedAgain) return this.#delayAfter(claim)
@@ -144,11 +147,6 @@ export class Worker {
     const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
-    // The answer took too long, or runs that began before this one blocked the process: another worker may have the run by now.
-    if (isLeaseSpent(leaseMs, clock.monotonic() - askedAt)) {
-      this.#lostAnswers.suspect(leaseMs)
-      return
-    }
     // If this worker still performs an older attempt of the run, that attempt has lost its lease and is aborted.
     this.#drop(run.id)
     const execution = new Execution({
@@ -162,7 +160,7 @@ export class Worker {
     })
     this.#running.set(run.id, execution)
     this.#leaseKeeper.hold(execution, askedAt)
-    if (this.#isLeaving) execution.abort("stopping")
+    if (this.#isDraining) execution.abort("stopping")
     void this.#finish(execution)
   }
 
@@ -214,20 +212,19 @@ export class Worker {
     const { run } = execution
     // A run that must not be performed is only ended; its task isn't called.
     if (execution.reasonNotToPerform !== null) return execution.perform()
-    if (mustBeConfirmed(run) && !execution.isAborted) {
-      const isToBegin = await this.#leaseKeeper.confirm(execution)
-      if (!isToBegin) return release(run, "The store confirmed the attempt too late for it to begin")
-    }
+    if (execution.mustBeConfirmed && !execution.isAborted) await this.#leaseKeeper.confirm(execution)
+    for (let wait = this.#pauses.wait(); wait !== null; wait = this.#pauses.wait()) await wait
+    if (!execution.isAborted && !this.#leaseKeeper.mayBegin(execution)) return release(run, TOO_LATE)
     if (!execution.isAborted) reportStart(this.#context, run)
     return execution.perform()
   }
 
   /**
-   * Wakes the claiming loop if it is short of room. If it isn't, a claim would find nothing new, because the store sends hints
+   * Wakes the claiming loop if runs may be left to claim. If none are, a claim would find nothing new, because the store sends hints
    * for newly due runs. After a run with a concurrency key the loop always wakes: another run may have waited for the key.
    */
   #makeRoom(isForKey = false): void {
-    if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
+    if ((isForKey || this.#isMoreToClaim) && !this.#isDraining) this.#claiming.wake()
   }
 
   async #end(execution: Execution, change: RunChange, isReplacement = false): Promise<void> {
@@ -247,7 +244,7 @@ export class Worker {
 
   /** A worker is idle if it performs nothing and has claimed every due run. */
   #noteIdle(): void {
-    const isIdle = !this.#isShortOfRoom && !this.#isDraining && this.#running.size === 0
+    const isIdle = !this.#isMoreToClaim && !this.#isDraining && this.#running.size === 0
     if (isIdle && !this.#isIdle) this.#context.events.announce("idle")
     this.#isIdle = isIdle
   }

@@ -55,6 +55,23 @@ test("an at-most-once run that a person retries is performed again", async () =>
   assert.equal((await other.runs.get("r"))?.state, "succeeded")
 })
 
+test("an at-most-once run whose worker is lost before it confirms the attempt is performed later", async () => {
+  await using fleet = new Fleet()
+  const { task, begun } = onceTask(() => "done")
+  const wire = faultyStore(fleet.store)
+  const lost = await fleet.started({ store: wire.store, tasks: [task] })
+  wire.breakDown("heartbeat")
+  await lost.enqueue(task, { id: "r" })
+  await fleet.advance("1s")
+  wire.fallSilent()
+  const other = await fleet.started({ tasks: [task] })
+
+  await fleet.advance("5m")
+
+  assert.equal((await other.runs.get("r"))?.state, "succeeded")
+  assert.deepEqual(begun, [2])
+})
+
 test("an at-most-once run that was claimed but didn't begin is performed later", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask(() => "done")

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { mayHaveBegun } from "./delivery.ts"
+import { type Delivery, mayHaveBegun, mustBeConfirmed } from "./delivery.ts"
 import type { Attempt, AttemptOutcome } from "./run.ts"
 
 const CASES: readonly (readonly [string, readonly AttemptOutcome[], boolean])[] = [
   ["no attempt was made", [], false],
   ["its worker was lost during the attempt", ["lost"], true],
-  ["its first attempt is unconfirmed (first attempts begin without confirmation)", ["unconfirmed"], true],
-  ["only a later attempt is unconfirmed (it didn't begin)", ["released", "unconfirmed"], false],
+  ["its first attempt is unconfirmed (it didn't begin)", ["unconfirmed"], false],
+  ["a later attempt is unconfirmed", ["released", "unconfirmed"], false],
   ["a lost attempt precedes the unconfirmed one", ["lost", "unconfirmed"], true],
-  ["an unconfirmed first attempt precedes the unconfirmed one", ["unconfirmed", "unconfirmed"], true],
+  ["an attempt was lost after an unconfirmed one", ["unconfirmed", "lost"], true],
   ["its attempt was released before it began", ["released"], false],
   ["a person retried it after a lost attempt", ["lost", "released"], false],
   ["its attempt is known to have failed", ["failed"], false],
@@ -20,4 +20,13 @@ test.each(CASES)("when %s (outcomes %j), mayHaveBegun is %s", (_, outcomes, expe
   const attempts = outcomes.map((outcome, index) => ({ attempt: index + 1, outcome }) as Attempt)
 
   assert.equal(mayHaveBegun({ attempts }), expected)
+})
+
+test.each<[Delivery, readonly boolean[]]>([
+  ["at-least-once", [false, true, true]],
+  ["at-most-once", [true, true, true]],
+])("for %s delivery, mustBeConfirmed of attempts 1, 2 and 3 is %j", (delivery, expected) => {
+  const answers = [1, 2, 3].map((attempt) => mustBeConfirmed({ attempt }, delivery))
+
+  assert.deepEqual(answers, expected)
 })

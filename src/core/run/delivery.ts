@@ -1,4 +1,4 @@
-import type { Attempt } from "./run.ts"
+import type { Attempt, Run } from "./run.ts"
 
 /**
  * What happens to a run if its worker is lost during an attempt. `at-least-once`: the run is performed again.
@@ -7,12 +7,20 @@ import type { Attempt } from "./run.ts"
 export type Delivery = "at-least-once" | "at-most-once"
 
 /**
- * Whether an earlier attempt may have begun with an unknown result. Workers confirm every attempt except the first before it
- * begins, so a later unconfirmed attempt did not begin. A run that was released, or retried by a person, may begin again.
+ * Whether a worker must confirm an attempt before it performs the run. The first attempt skips this to save a round trip, unless
+ * an attempt that was lost decides whether the run is performed at all.
+ */
+export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">, delivery: Delivery): boolean {
+  return attempt > 1 || delivery === "at-most-once"
+}
+
+/**
+ * Whether an attempt at a run of an at-most-once task may have begun with an unknown result. Each attempt at such a run is
+ * confirmed before it begins, so an unconfirmed attempt did not begin. A run that was released, or retried by a person, may
+ * begin again.
  */
 export function mayHaveBegun({ attempts }: { readonly attempts: readonly Attempt[] }): boolean {
-  const last = attempts.findLast(({ attempt, outcome }) => attempt === 1 || outcome !== "unconfirmed")
-  return last?.outcome === "lost" || last?.outcome === "unconfirmed"
+  return attempts.findLast(({ outcome }) => outcome !== "unconfirmed")?.outcome === "lost"
 }
 
 export const NOT_REPEATED =

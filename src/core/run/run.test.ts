@@ -14,7 +14,6 @@ import {
   isPoison,
   isRange,
   LOST_MAX,
-  mustBeConfirmed,
   poisonWords,
   type RunState,
   release,
@@ -137,7 +136,8 @@ test("a released run is claimable at once, at its old position, and counts no fa
     outcome: "released",
     claimableInMs: null,
     failures: 1,
-    reason: "stopping",
+    reason: null,
+    error: "stopping",
   })
 })
 
@@ -153,13 +153,6 @@ test.each<[lost: number, attempts: readonly (readonly [number, AttemptOutcome])[
 ])("for a run with %i lost attempts and the attempts %j, isPoison is %s", (lost, attempts, expected) => {
   const recorded = attempts.map(([attempt, outcome]) => anAttempt({ attempt, outcome }))
   assert.equal(isPoison({ lost, attempts: recorded }), expected)
-})
-
-test("every attempt except the first must be confirmed before it is performed", () => {
-  assert.deepEqual(
-    [1, 2, 3].map((attempt) => mustBeConfirmed({ attempt })),
-    [false, true, true],
-  )
 })
 
 test("a run that cost too many workers fails as lost", () => {

@@ -229,10 +229,10 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
 
 /**
  * Gives a claimed run back at once, so that others need not wait for the lease of a stopping worker. The run keeps its `dueAt`,
- * so it again comes before all runs that were due after it.
+ * so it again comes before all runs that were due after it. Why it was given back is kept with the attempt.
  */
-export function release(run: RunRef, reason: string, by: string | null = null): RunChange {
-  return { ...stepOf(run, "pending", "released"), reason, by }
+export function release(run: RunRef, why: string): RunChange {
+  return { ...stepOf(run, "pending", "released"), error: why }
 }
 
 /**
@@ -277,11 +277,6 @@ function workersLostBy(run: LossHistory): number {
 function isFirstUnconfirmed({ attempts }: LossHistory): boolean {
   const first = attempts[0]
   return first?.attempt === 1 && first.outcome === "unconfirmed"
-}
-
-/** Whether a worker must confirm an attempt before it performs the run. The first attempt skips this to save a round trip. */
-export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">): boolean {
-  return attempt > 1
 }
 
 /** Takes effect at once. A worker that performs the run is told at its next heartbeat, and can no longer finish the run. */

@@ -87,7 +87,7 @@ export const WHOLE_CHANGES = [
       attempts.map(({ attempt, workerId, outcome, error }) => [attempt, workerId, outcome, error]),
       [
         [1, "w1", "timeout", FAILURE.error],
-        [2, "w2", "released", null],
+        [2, "w2", "released", "stopping"],
         [3, "w3", "cancelled", null],
       ],
     )
