@@ -22,7 +22,7 @@ test("the next claim is under way before the runs of the last one begin", async 
   const store: Store = {
     ...fleet.store,
     claim(request) {
-      order.push(`claim ${request.limit}`)
+      order.push("claim")
       return fleet.store.claim(request)
     },
   }
@@ -31,12 +31,8 @@ test("the next claim is under way before the runs of the last one begin", async 
   await fleet.started({ store, tasks: [note], concurrency: 1_000 })
   await fleet.advance("1s")
 
-  const claims = order.flatMap((what, index) => (what === "run" ? [] : [[what, index]]))
-  assert.deepEqual(claims.slice(0, 3), [
-    ["claim 250", 0],
-    ["claim 250", 1],
-    ["claim 250", 252],
-  ])
+  const secondClaimAt = order.indexOf("claim", 1)
+  assert.ok(secondClaimAt < order.indexOf("run"), "the second claim is made before the first run begins")
   assert.equal(order.filter((what) => what === "run").length, MANY)
 })
 
@@ -95,7 +91,8 @@ test("a stop waits for a claim that was made ahead, and no run is left with the 
   const note = defineTask({ name: "note", run: () => undefined })
   const node = await fleet.started({ store, tasks: [note], concurrency: 1_000 })
   await fleet.advance("1s")
-  assert.equal((await node.runs.count()).running, 250)
+  const { running: unanswered } = await node.runs.count()
+  assert.ok(unanswered > 0 && claims === 2, "the second claim has taken runs and isn't answered yet")
 
   const stopping = node.stop()
   answering.open()

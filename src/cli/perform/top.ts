@@ -34,27 +34,33 @@ const INTERVAL_MIN_MS = 200
 async function live(call: Call, screen: TopScreen, everyMs: number): Promise<ExitCode> {
   const { io } = call
   let isLeaving = false
-  let handling: Promise<void> = Promise.resolve()
+  let last: Promise<void> = Promise.resolve()
+  // Keys and refreshes follow one another, because each acts on the state that the one before left.
+  const change = (make: () => Promise<boolean>): Promise<void> => {
+    last = last.then(async () => {
+      if (isLeaving) return
+      isLeaving = await make()
+      if (!isLeaving) draw(call, screen)
+    })
+    return last
+  }
+  const refresh = async () => {
+    await screen.refreshOrReport()
+    return false
+  }
   const offKey = io.onKey((data) => {
-    // Keys are handled one after another, because each acts on the state left by the previous key.
-    for (const key of keysIn(data))
-      handling = handling.then(async () => {
-        if (isLeaving) return
-        isLeaving = await screen.press(key)
-        if (!isLeaving) draw(call, screen)
-      })
+    for (const key of keysIn(data)) void change(() => screen.press(key))
   })
   io.out(ENTER)
   try {
     let refreshedAt = Number.NEGATIVE_INFINITY
     // A short interval, so that a key has an immediate effect.
     await untilInterrupted(call, 100, async () => {
-      await handling
+      await last
       if (isLeaving) return EXIT.done
       if (io.clock.monotonic() - refreshedAt < Math.max(INTERVAL_MIN_MS, everyMs)) return null
-      await screen.refreshOrReport()
+      await change(refresh)
       refreshedAt = io.clock.monotonic()
-      draw(call, screen)
       return null
     })
     return EXIT.done

@@ -16,6 +16,8 @@ export interface TopData {
   readonly recent: readonly RunSummaryView[]
   /** The first ones in the order of the screen that match its filter. */
   readonly schedules: readonly ScheduleView[]
+  /** More schedules match than were read. */
+  readonly hasMoreSchedules: boolean
 }
 
 /** More than any screen shows. */
@@ -52,6 +54,7 @@ export async function readTopData(
     unfinished: [...running, ...pending],
     recent,
     schedules: schedules.items,
+    hasMoreSchedules: schedules.next !== null,
   }
 }
 

@@ -4,7 +4,7 @@ import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-ro
 import { nextWords } from "../printing/schedule-rows.ts"
 import { type Column, type Paint, tableLines } from "../printing/table.ts"
 import { distanceWords, spanWords, wallWords } from "../printing/time-text.ts"
-import { attentionOf, SCHEDULES_MAX, type TopData, type TopSections, typicalMs } from "./top-data.ts"
+import { attentionOf, type TopData, type TopSections, typicalMs } from "./top-data.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** The input of one screen. */
@@ -64,7 +64,6 @@ function listLines(
   const room = Math.max(2, Math.floor((height - 5 - (attention.length > 0 ? attention.length + 2 : 0)) / 3))
   const section = (rows: readonly TopRow[], shown: readonly Column<TopRow>[]) =>
     sectionLines(rows, shown, { chosen, room, paint, columns })
-  const isCut = data.schedules.length >= SCHEDULES_MAX
   const filter = content.state.filter === "" ? "" : `  matching "${printable(content.state.filter)}"`
   return [
     ...(attention.length === 0 ? [] : [paint("dim", "ATTENTION")]),
@@ -75,7 +74,7 @@ function listLines(
     "",
     paint(
       "dim",
-      `SCHEDULES (${sections.schedules.length}${isCut ? "+" : ""}), by ${content.state.sort}${filter}`,
+      `SCHEDULES (${sections.schedules.length}${data.hasMoreSchedules ? "+" : ""}), by ${content.state.sort}${filter}`,
     ),
     ...section(sections.schedules, scheduleColumns(zone, data.now)),
     "",

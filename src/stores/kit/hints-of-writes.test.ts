@@ -33,12 +33,20 @@ describe("a fire", () => {
     assert.deepEqual(hintsOfFire([withRun], [created()], [false]), [])
   })
 
-  test("that makes its schedule due sooner, or has a journal entry, sends a hint about schedules", () => {
-    const step = aPlan(schedule, { runs: [], entry: anEntry() })
+  test("that records a skip beside a run that was stored before sends none", () => {
+    const withBoth = aPlan(schedule, { runs: [aRun({ id: "r1" }), aSkip({ id: "s1" })] })
+    assert.deepEqual(hintsOfFire([withBoth], [created("s1")], [false]), [])
+  })
+
+  test("that makes its schedule due sooner sends a hint about schedules", () => {
     const fire = aPlan(schedule, { runs: [] })
-    assert.deepEqual(hintsOfFire([step], [created()], [false]), ["schedules"])
     assert.deepEqual(hintsOfFire([fire], [created()], [true]), ["schedules"])
     assert.deepEqual(hintsOfFire([fire], [created()], [false]), [])
+  })
+
+  test("that has a journal entry sends a hint about schedules", () => {
+    const steered = aPlan(schedule, { runs: [], entry: anEntry() })
+    assert.deepEqual(hintsOfFire([steered], [created()], [false]), ["schedules"])
   })
 
   test("that is stale, held or refused sends none", () => {
