@@ -1,11 +1,11 @@
 import { CommanderError } from "commander"
+import { type Problem, problemOf } from "./cli-error.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 import { programOf } from "./parsing/program.ts"
 import { suggestedCommands } from "./parsing/suggested-commands.ts"
 import { withColourChoice } from "./printing/colour-choice.ts"
 import { printable, printableJson } from "./printing/printable.ts"
 import { paintFor } from "./printing/table.ts"
-import { type Problem, problemOf } from "./refusal.ts"
 import type { Io } from "./terminal/io.ts"
 
 /** The program: parses the arguments, performs one command and reports errors. Resolves with the exit code. */

@@ -4,7 +4,7 @@ import { BelfryError } from "../core/errors.ts"
 import { faultOf as postgresFault } from "../stores/postgres/faults.ts"
 import { faultOf as redisFault } from "../stores/redis/faults.ts"
 import { addressOf } from "../stores/redis/place.ts"
-import { problemOf } from "./refusal.ts"
+import { problemOf } from "./cli-error.ts"
 
 describe("a store that can't be opened exits 7, with a remedy for the exact cause", () => {
   const postgres = (code: string) =>

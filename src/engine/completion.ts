@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import type { Run, RunChange } from "../core/run/run.ts"
-import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
+import { accepted } from "../store/unstorable.ts"
 
 /** A run's end inside the task's own transaction: it is committed or rolled back together with the task's writes. */
 export class Completion {

@@ -36,7 +36,7 @@ export type RunEventBody =
   /** The run was cancelled, or a newer run replaced it. Reported when the attempt has ended. */
   | { readonly type: "cancelled" }
   /** This attempt no longer held the run when it ended, so its result was not stored. */
-  | { readonly type: "refused" }
+  | { readonly type: "superseded" }
 
 /** Which run an event is about. */
 export interface RunFacts {

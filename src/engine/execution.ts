@@ -227,7 +227,7 @@ export class Execution {
   }
 
   /** Replaces an end that the store can't keep. */
-  failRefused(why: string): RunChange {
+  failUnstorable(why: string): RunChange {
     const error = `The run's end can't be stored: ${why}`
     return this.#fail({ outcome: "failed", error, retry: "never", output: NO_OUTPUT })
   }

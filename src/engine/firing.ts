@@ -7,8 +7,8 @@ import { type Instant, SECOND } from "../core/time/instant.ts"
 import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
-import { isRefused } from "../store/refused.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
+import { isUnstorable } from "../store/unstorable.ts"
 import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
 import { cancelAll } from "./cancelling.ts"
 import type { Events } from "./events.ts"
@@ -96,7 +96,7 @@ export class Firing {
         this.#report(schedule, plan, given[index]!)
       })
     })
-    await this.#holdRefused(planned, answers)
+    await this.#holdUnstorable(planned, answers)
     this.#note(answers, clock.monotonic() - askedAt)
 
     if (fault !== null) throw fault
@@ -118,10 +118,10 @@ export class Firing {
   }
 
   /** The store would refuse the same plan at every turn, so the schedule is put on hold. */
-  async #holdRefused(planned: readonly Planned[], answers: readonly FireAnswer[]): Promise<void> {
+  async #holdUnstorable(planned: readonly Planned[], answers: readonly FireAnswer[]): Promise<void> {
     const plans = planned.flatMap(({ schedule }, index) => {
       const answer = answers[index]!
-      return isRefused(answer) ? [planOnHold(schedule, answer.why)] : []
+      return isUnstorable(answer) ? [planOnHold(schedule, answer.why)] : []
     })
     if (plans.length > 0) await this.#context.store.fire(plans)
   }
@@ -143,7 +143,7 @@ export class Firing {
   #report(schedule: Schedule, plan: Plan, answer: FireAnswer): void {
     const { logger, events, onFired } = this.#context
     const facts = { component: "firing", scheduleId: schedule.id, task: schedule.task }
-    if (isRefused(answer)) {
+    if (isUnstorable(answer)) {
       logger.error({ ...facts, error: answer.why }, "The store can't keep the runs of this schedule")
       events.error(new BelfryError("BELFRY_STORE_REFUSED", answer.why), "firing")
       return

@@ -174,7 +174,7 @@ export class LocalFiring {
         runs.forEach((run, index) => {
           const answer = answers[index]!
           const { outcome, runId } = answer
-          if (answer.outcome === "refused") this.#reportRefused(schedule, run, answer.why)
+          if (answer.outcome === "unstorable") this.#reportUnstorable(schedule, run, answer.why)
           if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
           if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
         }),
@@ -182,7 +182,7 @@ export class LocalFiring {
     return held
   }
 
-  #reportRefused(schedule: Schedule, run: NewRun, why: string): void {
+  #reportUnstorable(schedule: Schedule, run: NewRun, why: string): void {
     const facts = { component: "local-firing", scheduleId: schedule.id, runId: run.id, error: why }
     this.#context.logger.error(facts, "The store can't keep this run")
     this.#context.events.error(new BelfryError("BELFRY_STORE_REFUSED", why), "firing")

@@ -22,9 +22,9 @@ export function reportCancelled({ events, logger }: RunReporting, run: Run): voi
 }
 
 /** Another attempt holds the run or has ended it. */
-export function reportRefused({ events, logger }: RunReporting, run: Run): void {
+export function reportSuperseded({ events, logger }: RunReporting, run: Run): void {
   logger.warn(factsOf(run), "The attempt no longer held the run; its result was not stored")
-  events.emit(run, { type: "refused" })
+  events.emit(run, { type: "superseded" })
 }
 
 export function reportEnd(

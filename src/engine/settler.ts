@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import { isAlreadyMade, type RunChange } from "../core/run/run.ts"
 import type { Clock } from "../runtime/clock.ts"
-import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
+import type { Store, TransitionAnswer, Unstorable } from "../store/store.ts"
 
 /** Changes per call. */
 const BATCH = 1_000
@@ -9,10 +9,10 @@ const BATCH = 1_000
 const TRIES = 8
 
 /**
- * `cancelled`: the run was cancelled during this attempt. `stale`: the run has changed in another way. Refused: the store can't
+ * `cancelled`: the run was cancelled during this attempt. `stale`: the run has changed in another way. Unstorable: the store can't
  * keep the values of the change.
  */
-export type Settled = "made" | "cancelled" | "stale" | Refused
+export type Settled = "made" | "cancelled" | "stale" | Unstorable
 
 /**
  * Sends the ends of runs to the store. Only one call is under way at a time, and the next call takes all changes that arrived
@@ -132,7 +132,7 @@ function tooLate(): BelfryError {
 
 function settledBy(change: RunChange, answer: TransitionAnswer): Settled {
   if (answer.outcome === "done") return "made"
-  if (answer.outcome === "refused") return answer
+  if (answer.outcome === "unstorable") return answer
   if (answer.outcome === "held") return "stale"
   if (isAlreadyMade(change, answer)) return "made"
   return answer.state === "cancelled" && answer.attempt === change.ifAttempt ? "cancelled" : "stale"

@@ -40,7 +40,7 @@ export class StatisticsBuffer {
   note(run: { readonly task: string; readonly scheduleId: string | null }, what: RunEventBody): void {
     const cell = cellOf(this.#step(), run)
     if (what.type === "started") cell.measure("lateness", what.latenessMs)
-    else if (what.type !== "refused") cell.count(OUTCOMES[what.type])
+    else if (what.type !== "superseded") cell.count(OUTCOMES[what.type])
     if ("durationMs" in what) cell.measure("duration", what.durationMs)
   }
 
@@ -80,7 +80,7 @@ export class StatisticsBuffer {
   }
 }
 
-const OUTCOMES: Readonly<Record<Exclude<RunEventBody["type"], "started" | "refused">, Outcome>> = {
+const OUTCOMES: Readonly<Record<Exclude<RunEventBody["type"], "started" | "superseded">, Outcome>> = {
   created: "created",
   skipped: "skipped",
   succeeded: "succeeded",

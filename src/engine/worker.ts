@@ -12,7 +12,7 @@ import { Execution } from "./execution.ts"
 import type { LeaseKeeper } from "./lease-keeper.ts"
 import { delayUntil, Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
-import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
+import { reportCancelled, reportEnd, reportStart, reportSuperseded } from "./run-reports.ts"
 import { type Settled, Settler } from "./settler.ts"
 import { TimeLimit } from "./time-limit.ts"
 
@@ -183,7 +183,7 @@ export class Worker {
       const change = await this.#perform(execution)
       if (change !== null) await this.#end(execution, change)
       else if (execution.wasCancelled) reportCancelled(this.#context, run)
-      else this.#refuse(execution)
+      else this.#reportLoss(execution)
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -202,9 +202,9 @@ export class Worker {
   }
 
   /** The lease was lost. Until another worker takes the run, this worker still holds it in the store. */
-  #refuse(execution: Execution): void {
+  #reportLoss(execution: Execution): void {
     if (execution.hasBegun) this.#lostAnswers.markBegun(execution.run)
-    reportRefused(this.#context, execution.run)
+    reportSuperseded(this.#context, execution.run)
   }
 
   /** Returns the change that ends the attempt. Null: this attempt may no longer change the run. */
@@ -231,9 +231,9 @@ export class Worker {
     const settled = await this.#settle(change)
     if (settled === "made") reportEnd(this.#context, execution, change)
     else if (settled === "cancelled") reportCancelled(this.#context, execution.run)
-    else if (settled === "stale") reportRefused(this.#context, execution.run)
+    else if (settled === "stale") reportSuperseded(this.#context, execution.run)
     else if (isReplacement) throw new BelfryError("BELFRY_STORE_REFUSED", settled.why)
-    else await this.#end(execution, execution.failRefused(settled.why), true)
+    else await this.#end(execution, execution.failUnstorable(settled.why), true)
   }
 
   #settle(change: RunChange): Promise<Settled> {

@@ -34,11 +34,11 @@ export type FireAnswer =
   | { readonly outcome: "done"; readonly created: readonly string[] }
   | { readonly outcome: "stale" }
   | { readonly outcome: "held" }
-  | Refused
+  | Unstorable
 
 /** A value of the element can't be stored, and nothing of it happened. Sending it again gives the same answer. */
-export interface Refused {
-  readonly outcome: "refused"
+export interface Unstorable {
+  readonly outcome: "unstorable"
   readonly why: string
 }
 
@@ -48,7 +48,7 @@ export type EnqueueAnswer =
       /** The stored run: the new run, the run that had its id already, or the run that holds its live key. */
       readonly runId: string
     }
-  | (Refused & { readonly runId: string })
+  | (Unstorable & { readonly runId: string })
 
 export interface ClaimRequest {
   readonly workerId: string
@@ -135,7 +135,7 @@ export type TransitionAnswer =
   | { readonly outcome: "stale"; readonly state: RunState | null; readonly attempt: number }
   /** The run can't become unfinished again, because another run holds its live key. */
   | { readonly outcome: "held" }
-  | Refused
+  | Unstorable
 
 export interface PruneRequest {
   /** Deletes runs that finished longer ago than this. */
@@ -202,7 +202,7 @@ export interface DocumentPage {
   readonly limit: number
 }
 
-export type AppendAnswer = { readonly outcome: "done" } | Refused
+export type AppendAnswer = { readonly outcome: "done" } | Unstorable
 
 /** All given parts must match. An empty list matches nothing. */
 export interface JournalFilter {

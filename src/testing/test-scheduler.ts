@@ -221,7 +221,7 @@ const ENDINGS: ReadonlySet<RunEvent["type"]> = new Set([
   "lost",
   "released",
   "cancelled",
-  "refused",
+  "superseded",
 ])
 
 /**

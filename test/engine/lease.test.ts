@@ -120,7 +120,7 @@ describe("a worker whose heartbeats fail", () => {
 
     await fleet.advance("1m")
 
-    assert.deepEqual(events, ["started", "refused"])
+    assert.deepEqual(events, ["started", "superseded"])
     await fleet[Symbol.asyncDispose]()
   })
 })

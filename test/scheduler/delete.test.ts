@@ -50,7 +50,7 @@ test("a deletion that the store refuses is reported at once, with the store's re
     ...memory(),
     fire: async () => {
       tries++
-      return [{ outcome: "refused", why: "the journal entry is too large" }]
+      return [{ outcome: "unstorable", why: "the journal entry is too large" }]
     },
   }
   const scheduler = createScheduler({ store: refusing, tasks: [] })

@@ -34,7 +34,7 @@ const INVALID: readonly unknown[] = [
   ],
 ]
 
-async function isRefused(call: () => unknown): Promise<void> {
+async function isUnstorable(call: () => unknown): Promise<void> {
   await assert.rejects(async () => void (await call()), BelfryError)
 }
 
@@ -43,16 +43,16 @@ const task = defineTask({ name: "t", run: () => undefined })
 describe("an invalid value is refused with a BelfryError by", () => {
   test("enqueue, for a task", async () => {
     await using scheduler = createScheduler({ store: memory(), tasks: [task], logger: silentLogger })
-    for (const invalid of INVALID) await isRefused(() => scheduler.enqueue(invalid as never))
+    for (const invalid of INVALID) await isUnstorable(() => scheduler.enqueue(invalid as never))
   })
 
   test("every function of belfry/cron, for a cron", async () => {
     for (const invalid of ["* * * * *", ...INVALID] as never[]) {
-      await isRefused(() => next(invalid, 0))
-      await isRefused(() => previous(invalid, 0))
-      await isRefused(() => occurrences(invalid, { after: 0, limit: 1 }))
-      await isRefused(() => describeCron(invalid))
-      await isRefused(() => lint(invalid, { now: 0 }))
+      await isUnstorable(() => next(invalid, 0))
+      await isUnstorable(() => previous(invalid, 0))
+      await isUnstorable(() => occurrences(invalid, { after: 0, limit: 1 }))
+      await isUnstorable(() => describeCron(invalid))
+      await isUnstorable(() => lint(invalid, { now: 0 }))
     }
     assert.throws(
       () => next("* * * * *" as never, 0),
@@ -62,26 +62,26 @@ describe("an invalid value is refused with a BelfryError by", () => {
       () => parse("@daily", { timezone: "Mars" }),
       /^BelfryError: parse: timezone: Time zone "Mars" is/,
     )
-    for (const invalid of UNREADABLE) await isRefused(() => next(parse("@daily"), invalid as never))
+    for (const invalid of UNREADABLE) await isUnstorable(() => next(parse("@daily"), invalid as never))
   })
 
   test("webhookIdOf and inspect", async () => {
     for (const invalid of INVALID as never[]) {
-      await isRefused(() => webhookIdOf(invalid))
-      await isRefused(() => inspect(invalid))
+      await isUnstorable(() => webhookIdOf(invalid))
+      await isUnstorable(() => inspect(invalid))
     }
   })
 
   test("functions with unreadable options", async () => {
     await using test = await createTestScheduler({ tasks: [task] })
     for (const invalid of UNREADABLE as never[]) {
-      await isRefused(() => defineTask(invalid))
-      await isRefused(() => task.schedule("s", invalid))
-      await isRefused(() => commandTask(invalid))
-      await isRefused(() => commandTask({ commands: invalid }))
-      await isRefused(() => commandTask({ commands: { a: invalid } }))
-      await isRefused(() => createTestScheduler(invalid))
-      await isRefused(() => waitForRun(test.scheduler, invalid, { timeout: 1 }))
+      await isUnstorable(() => defineTask(invalid))
+      await isUnstorable(() => task.schedule("s", invalid))
+      await isUnstorable(() => commandTask(invalid))
+      await isUnstorable(() => commandTask({ commands: invalid }))
+      await isUnstorable(() => commandTask({ commands: { a: invalid } }))
+      await isUnstorable(() => createTestScheduler(invalid))
+      await isUnstorable(() => waitForRun(test.scheduler, invalid, { timeout: 1 }))
     }
   })
 })

@@ -43,7 +43,7 @@ test.each([
 test("if the store refuses the plan for an edit by SQL, a step on the schedule throws its reason", async () => {
   await using fleet = new Fleet()
   await fleet.node().schedules.create("s", { task: "send", cron: "0 * * * *" })
-  const store = withEdit(fleet.store, () => ({ outcome: "refused", why: "the payload is too large" }))
+  const store = withEdit(fleet.store, () => ({ outcome: "unstorable", why: "the payload is too large" }))
 
   await assert.rejects(fleet.node({ store }).schedules.skip("s"), {
     code: "BELFRY_STORE_REFUSED",

@@ -2,11 +2,11 @@ import type { Cron } from "../../core/cron/cron.ts"
 import { type Lint, lintCron } from "../../core/cron/lint.ts"
 import { type DstAnswers, lintsOfSchedule, unanswered } from "../../core/schedule/schedule-lints.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { printable } from "../printing/printable.ts"
 import { type Colour, paintFor } from "../printing/table.ts"
-import { Refusal } from "../refusal.ts"
 
 /** Lints without the facts from the store. For schedules that are not stored, and for many schedules at once. */
 export function lintsOf(schedule: ScheduleView, now: number, answers: DstAnswers = {}): readonly Lint[] {
@@ -24,7 +24,7 @@ export function ignoredLints({ flags }: Call): ReadonlySet<string> {
   const codes = (flags.text("ignore") ?? "").split(",").map((code) => code.trim().toUpperCase())
   const invalid = codes.find((code) => code !== "" && !/^L\d\d$/.test(code))
   if (invalid === undefined) return new Set(codes)
-  throw new Refusal(
+  throw new CliError(
     EXIT.usage,
     `--ignore ${JSON.stringify(invalid)} is not a lint code.`,
     "Write codes such as L04,L05. docs/reference/cron.md lists them.",

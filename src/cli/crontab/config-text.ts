@@ -1,8 +1,8 @@
 import { extname } from "node:path"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { codeText } from "../printing/code-text.ts"
 import { yamlText } from "../printing/yaml-text.ts"
-import { Refusal } from "../refusal.ts"
 import type { ConvertedJob } from "./converted-job.ts"
 
 /** The jobs as a configuration of the stand-alone program, in the format of the file name's extension. */
@@ -22,7 +22,7 @@ export async function configText(path: string, jobs: readonly ConvertedJob[]): P
     case ".yml":
       return yamlText(config)
     default:
-      throw new Refusal(
+      throw new CliError(
         EXIT.usage,
         `--out ${JSON.stringify(path)} has an unknown extension.`,
         "Use .json, .yaml, .ts, .mjs or .js.",

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs"
 import { extname, isAbsolute, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Config } from "../../config.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { Refusal } from "../refusal.ts"
 import { isObject, SETTINGS } from "./config-settings.ts"
 
 export interface LoadedConfig {
@@ -20,7 +20,7 @@ export async function loadConfig(cwd: string, named: string | undefined): Promis
   const [path, ...unread] = named === undefined ? found(cwd) : [resolved(cwd, named)]
   if (path === undefined) return null
   if (!existsSync(path))
-    throw new Refusal(
+    throw new CliError(
       EXIT.notFound,
       `There is no configuration at ${path}.`,
       "Check --config or BELFRY_CONFIG.",
@@ -80,9 +80,9 @@ async function importTypeScript(path: string): Promise<unknown> {
   return createJiti(import.meta.url, { moduleCache: false, fsCache: false }).import(path)
 }
 
-function unreadable(path: string, cause: unknown): Refusal {
+function unreadable(path: string, cause: unknown): CliError {
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new Refusal(
+  return new CliError(
     EXIT.usage,
     `The configuration ${path} can't be read: ${why.split("\n")[0]}`,
     "Correct it, use another with --config, or use none with --no-config.",
@@ -93,7 +93,7 @@ function unreadable(path: string, cause: unknown): Refusal {
 /** Refuses unknown settings. Otherwise a misspelt setting would be ignored without notice. */
 function checked(value: unknown, path: string): Config {
   if (!isObject(value) || Array.isArray(value)) {
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The configuration ${path} is not an object.`,
       "Its default export must be an object: defineConfig({ … }), imported from belfry/config.",
@@ -102,14 +102,14 @@ function checked(value: unknown, path: string): Config {
   for (const [setting, given] of Object.entries(value)) {
     const spec = Object.hasOwn(SETTINGS, setting) ? SETTINGS[setting as keyof Config] : undefined
     if (spec === undefined) {
-      throw new Refusal(
+      throw new CliError(
         EXIT.usage,
         `The configuration ${path} has an unknown setting "${setting}".`,
         `Known settings: ${Object.keys(SETTINGS).join(", ")}. See docs/reference/configuration.md`,
       )
     }
     if (given !== undefined && !spec.isOfType(given))
-      throw new Refusal(
+      throw new CliError(
         EXIT.usage,
         `The setting "${setting}" in ${path} has the wrong type: ${kindWords(given)}.`,
         `It must be ${spec.type}. See docs/reference/configuration.md`,
@@ -126,13 +126,13 @@ const COMMAND_SETTINGS = ["grace", "maxLines", "maxOutputBytes", "retry"]
 function checkCommand({ command = {}, commands }: Config, path: string): void {
   const unknown = Object.keys(command).find((setting) => !COMMAND_SETTINGS.includes(setting))
   if (unknown !== undefined)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The setting "command" in ${path} has an unknown part "${unknown}".`,
       `Known parts: ${COMMAND_SETTINGS.join(", ")}. Commands are defined under "commands".`,
     )
   if (Object.keys(command).length > 0 && commands === undefined)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The setting "command" in ${path} has no effect without "commands".`,
       `Add "commands", or remove "command".`,
@@ -154,7 +154,7 @@ const SQL_SETTINGS = [
 function checkSql({ sql = { schemas: [] } }: Config, path: string): void {
   const unknown = Object.keys(sql).find((setting) => !SQL_SETTINGS.includes(setting))
   if (unknown !== undefined)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The setting "sql" in ${path} has an unknown part "${unknown}".`,
       `Known parts: ${SQL_SETTINGS.join(", ")}.`,

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { extname, isAbsolute, join } from "node:path"
 import type { ScheduleEntry } from "../../config.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
-import { Refusal } from "../refusal.ts"
 
 export interface FileEntry {
   readonly file: string
@@ -13,7 +13,7 @@ export interface FileEntry {
 /** The schedules of YAML and JSON files, of folders of them, and of standard input. */
 export async function readScheduleFiles(call: Call, paths: readonly string[]): Promise<readonly FileEntry[]> {
   if (paths.length === 0)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       "No file was given.",
       "Give one: -f schedules.yaml, or -f - for standard input",
@@ -28,7 +28,7 @@ export async function readScheduleFiles(call: Call, paths: readonly string[]): P
   for (const { file, entry } of entries) {
     const before = seen.get(entry.id)
     if (before !== undefined)
-      throw new Refusal(
+      throw new CliError(
         EXIT.invalid,
         `Schedule "${entry.id}" is in ${before} and again in ${file}.`,
         "Keep one of them.",
@@ -42,13 +42,13 @@ const READABLE = new Set([".yaml", ".yml", ".json"])
 
 function filesAt(cwd: string, path: string): readonly string[] {
   const full = isAbsolute(path) ? path : join(cwd, path)
-  if (!existsSync(full)) throw new Refusal(EXIT.notFound, `There is no file ${path}.`, "Check -f.")
+  if (!existsSync(full)) throw new CliError(EXIT.notFound, `There is no file ${path}.`, "Check -f.")
   if (!statSync(full).isDirectory()) return [full]
   const files = readdirSync(full)
     .filter((name) => READABLE.has(extname(name)))
     .sort()
   if (files.length === 0)
-    throw new Refusal(EXIT.notFound, `The folder ${path} has no .yaml, .yml or .json file.`, "Check -f.")
+    throw new CliError(EXIT.notFound, `The folder ${path} has no .yaml, .yml or .json file.`, "Check -f.")
   return files.map((name) => join(full, name))
 }
 
@@ -56,7 +56,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8")
   } catch (cause) {
-    throw new Refusal(
+    throw new CliError(
       EXIT.notFound,
       `The file ${file} can't be read: ${String(cause)}`,
       "Check its permissions.",
@@ -73,7 +73,7 @@ export async function entriesIn(file: string, text: string): Promise<readonly Fi
   return documents.flatMap((document) => {
     const [error] = document.errors
     if (error !== undefined)
-      throw new Refusal(
+      throw new CliError(
         EXIT.invalid,
         `${file} can't be read: ${error.message.split("\n")[0]}`,
         "Correct the file.",
@@ -93,7 +93,7 @@ function schedulesIn(file: string, value: unknown): readonly unknown[] {
     if (Array.isArray(schedules)) return schedules
     if ("id" in value) return [value]
   }
-  throw new Refusal(
+  throw new CliError(
     EXIT.invalid,
     `${file} contains no schedules.`,
     "Write { schedules: [{ id, task, cron, … }] }, as `belfry export` does.",
@@ -105,5 +105,5 @@ function checkedEntry(file: string, entry: unknown): ScheduleEntry {
   if (typeof id === "string" && typeof task === "string") return entry as ScheduleEntry
   const missing =
     typeof id === "string" ? `Schedule "${id}" in ${file} has no task.` : `A schedule in ${file} has no id.`
-  throw new Refusal(EXIT.invalid, missing, "Each schedule needs an id and a task, both strings.")
+  throw new CliError(EXIT.invalid, missing, "Each schedule needs an id and a task, both strings.")
 }

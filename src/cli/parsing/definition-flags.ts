@@ -3,9 +3,9 @@ import { isAbsolute, join } from "node:path"
 import type { PriorityOption, RetryOptions, ScheduleOptions } from "../../core/options/options.ts"
 import type { ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { hint } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 import type { Call } from "./command.ts"
 import { dstFrom } from "./cron-flags.ts"
 import { flagOf } from "./flags.ts"
@@ -101,7 +101,7 @@ export async function payloadFrom(call: Call): Promise<unknown> {
   } catch (cause) {
     // A payload may contain a secret, and the parser's message quotes a part of it.
     const position = cause instanceof Error ? /position \d+/.exec(cause.message)?.[0] : undefined
-    throw new Refusal(
+    throw new CliError(
       EXIT.invalid,
       `The payload ${source} is not JSON${position === undefined ? "" : ` (${position})`}.`,
       `Write JSON in quotes, such as --payload '{"url":"https://example.com"}', or @FILE.`,
@@ -116,7 +116,7 @@ async function readPayload({ io }: Call, text: string): Promise<readonly [source
   try {
     return [`in ${path}`, readFileSync(isAbsolute(path) ? path : join(io.cwd, path), "utf8")]
   } catch (cause) {
-    throw new Refusal(
+    throw new CliError(
       EXIT.notFound,
       `The payload file ${path} can't be read.`,
       "Check the path after @.",

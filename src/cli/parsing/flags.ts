@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import { type Duration, durationMsOf } from "../../core/time/duration.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { Refusal } from "../refusal.ts"
 
 /** The flags of one call, with a reader per type. */
 export class Flags {
@@ -34,7 +34,7 @@ export class Flags {
   required(name: string, remedy: string): string {
     const text = this.text(name)
     if (text !== undefined && text !== "") return text
-    throw new Refusal(EXIT.usage, `${flagOf(name)} is missing.`, remedy)
+    throw new CliError(EXIT.usage, `${flagOf(name)} is missing.`, remedy)
   }
 
   list(name: string): readonly string[] {
@@ -48,7 +48,7 @@ export class Flags {
     if (text === undefined) return undefined
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `${flagOf(name)} is ${JSON.stringify(text)}.`,
       `Give an integer from ${min} to ${max}.`,
@@ -77,7 +77,7 @@ export class Flags {
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const text = this.text(name)
     if (text === undefined || choices.includes(text as Choice)) return text as Choice | undefined
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `${flagOf(name)} ${JSON.stringify(text)} is unknown.`,
       `Use one of: ${choices.join(", ")}.`,

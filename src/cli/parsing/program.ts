@@ -1,10 +1,10 @@
 import { Argument, Command, Option } from "commander"
 import { version } from "../../runtime/version.ts"
+import { CliError } from "../cli-error.ts"
 import { COMMANDS, GROUPS } from "../commands.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { COLOUR_CHOICES } from "../printing/colour-choice.ts"
 import { checkFields } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 import type { Io } from "../terminal/io.ts"
 import type { Call, CommandSpec } from "./command.ts"
 import { optionsOf } from "./command.ts"
@@ -102,5 +102,5 @@ async function argumentsOf(spec: CommandSpec, args: readonly string[], io: Io): 
   const lines = (await io.readInput()).split("\n").map((line) => line.trim())
   const named = lines.filter((line) => line !== "")
   if (named.length > 0) return named
-  throw new Refusal(EXIT.usage, "Standard input is empty.", "Give one id per line.")
+  throw new CliError(EXIT.usage, "Standard input is empty.", "Give one id per line.")
 }

@@ -3,12 +3,12 @@ import { type Check, ok, problem, warning } from "../../core/records/check.ts"
 import { version } from "../../runtime/version.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "../checks/doctor-checks.ts"
 import { ignoredLints } from "../checks/lints.ts"
+import { CliError, problemOf } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { paintOf, showRecord } from "../printing/output.ts"
 import { printable } from "../printing/printable.ts"
 import { allWorkers } from "../printing/worker-rows.ts"
-import { problemOf, Refusal } from "../refusal.ts"
 import { allSchedules } from "../session/lookups.ts"
 import { closeSession, openSession, type Session } from "../session/session.ts"
 
@@ -25,7 +25,7 @@ export async function doctor(call: Call): Promise<ExitCode | undefined> {
       await closeSession(session)
     }
   } catch (error) {
-    if (!(error instanceof BelfryError || error instanceof Refusal)) throw error
+    if (!(error instanceof BelfryError || error instanceof CliError)) throw error
     const { message, remedy, exit } = problemOf(error)
     checks.push(problem(exit === EXIT.unavailable ? "store" : "configuration", message, remedy ?? ""))
   }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { promisify } from "node:util"
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
+import { CliError } from "../cli-error.ts"
 import { commentedOut, configText } from "../crontab/config-text.ts"
 import { type ConvertedJob, convertJobs } from "../crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab, type UnreadLine } from "../crontab/crontab.ts"
@@ -11,7 +12,6 @@ import { writeNewFile } from "../files/new-file.ts"
 import type { Call } from "../parsing/command.ts"
 import { hint, type RowFormat, showAll, warn } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
-import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
 
 /** Shows the conversion of a crontab. Writes a configuration with `--out`, and creates the schedules with `--apply`. */
@@ -56,7 +56,7 @@ async function readCrontab({ args, io }: Call): Promise<string> {
     try {
       return readFileSync(isAbsolute(file) ? file : join(io.cwd, file), "utf8")
     } catch (cause) {
-      throw new Refusal(
+      throw new CliError(
         EXIT.notFound,
         `The crontab ${file} can't be read.`,
         "Check the path and its permissions.",
@@ -67,7 +67,7 @@ async function readCrontab({ args, io }: Call): Promise<string> {
   try {
     return (await promisify(execFile)("crontab", ["-l"])).stdout
   } catch (cause) {
-    throw new Refusal(
+    throw new CliError(
       EXIT.notFound,
       "You have no crontab, or the program crontab is not installed.",
       "Give a file, or - for standard input.",

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { writeNewFile } from "../files/new-file.ts"
 import type { Call } from "../parsing/command.ts"
 import { hint } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 
 const SOURCES = { tasks: "belfry", config: "belfry/config" }
 
@@ -15,7 +15,7 @@ export async function init(call: Call): Promise<undefined> {
     .map((ending) => `belfry.config.${ending}`)
     .find((name) => existsSync(join(io.cwd, name)))
   if (existing !== undefined)
-    throw new Refusal(EXIT.conflict, `${existing} already exists.`, "Change it, or use another folder.")
+    throw new CliError(EXIT.conflict, `${existing} already exists.`, "Change it, or use another folder.")
   const name = existsSync(join(io.cwd, "tsconfig.json")) ? "belfry.config.ts" : "belfry.config.mjs"
   if (call.flags.isOn("dryRun")) {
     io.out(TEXT)

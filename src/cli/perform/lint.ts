@@ -1,13 +1,13 @@
 import type { Lint } from "../../core/cron/lint.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../checks/lints.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
 import { unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
 import { hint, paintOf, showRecord } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 
 interface Finding extends Omit<Lint, "code"> {
   /** The code of a lint or of an error. */
@@ -20,7 +20,7 @@ export async function lint(call: Call): Promise<ExitCode | undefined> {
   const expression = call.args[0]
   const files = flags.list("file")
   if ((expression === undefined) === (files.length === 0))
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       "Give an expression, or a file with -f.",
       `belfry lint "0 0 31 2 *", or belfry lint -f FILE`,

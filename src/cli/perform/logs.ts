@@ -1,13 +1,13 @@
 import { hashText } from "../../core/values/hash.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { pastTimeOf, readRuns, runFilterOf } from "../parsing/run-filter.ts"
 import { hint, jsonLine, paintOf } from "../printing/output.ts"
 import { cutTo, printable } from "../printing/printable.ts"
 import type { Colour } from "../printing/table.ts"
-import { Refusal } from "../refusal.ts"
 import { allSchedules } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
@@ -43,7 +43,7 @@ async function idsWithTag({ flags }: Call, scheduler: Client): Promise<ReadonlyS
   if (tag === undefined) return null
   const ids = (await allSchedules(scheduler, { tag })).map(({ id }) => id)
   if (ids.length > 0) return new Set(ids)
-  throw new Refusal(EXIT.notFound, `No schedule has the tag "${tag}".`, "See: belfry schedule list -o wide")
+  throw new CliError(EXIT.notFound, `No schedule has the tag "${tag}".`, "See: belfry schedule list -o wide")
 }
 
 /** Keeps the last line read of each run. The complete log of a finished run is not read again. */

@@ -1,8 +1,8 @@
 import type { Inspection } from "../../store/inspection.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { hint, showRecord } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 import type { OpenedStore } from "../session/open-store.ts"
 import { configOf, storeOf } from "../session/session.ts"
 
@@ -32,7 +32,7 @@ export async function migrate(call: Call): Promise<ExitCode | undefined> {
 function actionOf(word: string | undefined): Action {
   const action = ACTIONS.find((each) => each === (word ?? "up"))
   if (action !== undefined) return action
-  throw new Refusal(EXIT.usage, `migrate has no action ${JSON.stringify(word)}.`, "Use up, status or plan.")
+  throw new CliError(EXIT.usage, `migrate has no action ${JSON.stringify(word)}.`, "Use up, status or plan.")
 }
 
 async function up(call: Call, opened: OpenedStore): Promise<undefined> {

@@ -3,6 +3,7 @@ import { describeCron } from "../../core/cron/describe.ts"
 import { nextOccurrence } from "../../core/cron/search.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import { lintsOfCron, printLints } from "../checks/lints.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
@@ -12,7 +13,6 @@ import { calendarText } from "../printing/calendar-text.ts"
 import { clockNote } from "../printing/clock-notes.ts"
 import { type NextRow, nextRows } from "../printing/occurrence-rows.ts"
 import { formatOf, hint, isTable, showAll, showRecord } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 
 export async function showNext(call: Call): Promise<undefined> {
   const { flags, io } = call
@@ -22,7 +22,7 @@ export async function showNext(call: Call): Promise<undefined> {
   // Commander adds the expression of `--between A B EXPRESSION` to the values of `--between`.
   const expression = call.args[0] ?? between[2]
   if (expression === undefined)
-    throw new Refusal(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
+    throw new CliError(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
   const zone = flags.text("timezone") ?? "UTC"
   const range = rangeOf(call, between, zone)
   const cron = cronFrom(expression, flags, range.after)
@@ -60,7 +60,7 @@ async function nextOfStored(call: Call, id: string): Promise<undefined> {
   const excluded =
     own ?? (call.flags.isOn("count") ? "count" : call.flags.list("between").length > 0 ? "between" : null)
   if (call.args.length > 0 || excluded !== null)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `${excluded === null ? "An expression" : flagOf(excluded)} and --schedule exclude each other.`,
       "A schedule has its own expression and rules, and its occurrences are shown from now on.",
@@ -80,9 +80,9 @@ function rangeOf(call: Call, between: readonly string[], zone: string): NextRang
   const time = (text: string, what: string) => parseTime(text, what, { now: io.clock.now(), zone }).instant
   const isBetween = between.length > 0
   if (isBetween && between.length < 2)
-    throw new Refusal(EXIT.usage, "--between needs two times.", "Write: --between 2026-01-01 2026-12-31")
+    throw new CliError(EXIT.usage, "--between needs two times.", "Write: --between 2026-01-01 2026-12-31")
   if (flags.isOn("count") && !isBetween)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       "--count needs --between.",
       "Write: --between 2026-01-01 2026-12-31 --count",
@@ -96,7 +96,7 @@ function rangeOf(call: Call, between: readonly string[], zone: string): NextRang
   }
   const [after, until] = [time(between[0]!, "--between") - 1, time(between[1]!, "--between")]
   if (until < after)
-    throw new Refusal(EXIT.usage, "The second time of --between is before the first.", "Swap the two times.")
+    throw new CliError(EXIT.usage, "The second time of --between is before the first.", "Swap the two times.")
   return { after, until, limit }
 }
 
@@ -106,7 +106,7 @@ function countIn(cron: Cron, { after, until }: NextRange): number {
   let count = 0
   for (let at = nextOccurrence(cron, after); at !== null && at <= until; at = nextOccurrence(cron, at)) {
     if (++count >= COUNT_MAX)
-      throw new Refusal(
+      throw new CliError(
         EXIT.invalid,
         `There are ${COUNT_MAX} or more occurrences between the two times.`,
         "Choose a shorter range.",

@@ -3,6 +3,7 @@ import type { Client } from "../../scheduler/client.ts"
 import type { ManyReport } from "../../scheduler/many.ts"
 import type { RunSelection } from "../../scheduler/runs/run-options.ts"
 import type { RunView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { payloadFrom } from "../parsing/definition-flags.ts"
@@ -10,7 +11,6 @@ import { hasRunFilter, runFilterOf } from "../parsing/run-filter.ts"
 import { hint, nextStep, showAll, warn } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
 import { runRows } from "../printing/run-rows.ts"
-import { Refusal } from "../refusal.ts"
 import { runOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
@@ -61,7 +61,7 @@ function runsWords(count: number): string {
 /** Looks up all ids first, so a wrong id changes nothing. */
 async function givenIds(call: Call, client: Client): Promise<readonly string[]> {
   if (hasRunFilter(call))
-    throw new Refusal(EXIT.usage, "Ids and a filter exclude each other.", "Use only one of them.")
+    throw new CliError(EXIT.usage, "Ids and a filter exclude each other.", "Use only one of them.")
   const ids: string[] = []
   for (const id of call.args) ids.push((await runOf(client, id)).id)
   return ids
@@ -71,7 +71,7 @@ const LIMIT = 1_000
 
 async function filteredIds(call: Call, { runs }: Client, verb: Verb): Promise<readonly string[]> {
   if (!hasRunFilter(call))
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       "No run was given.",
       "Give ids, or a filter: --schedule, --task, --worker, --status, --since, --until or --error.",

@@ -1,12 +1,12 @@
 import type { BackfillPlan } from "../../scheduler/schedules/backfill.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag } from "../parsing/definition-flags.ts"
 import { hint, isForPeople, nextStep, type RowFormat, showAll } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
 import { bothWords, isoOrDash } from "../printing/time-text.ts"
-import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
@@ -54,12 +54,12 @@ const CHOICES = ["missing", "failed", "all"] as const
 function whichOf({ flags }: Call): (typeof CHOICES)[number] {
   const [which = "missing", another] = CHOICES.filter((choice) => flags.isOn(choice))
   if (another === undefined) return which
-  throw new Refusal(EXIT.usage, `--${which} and --${another} exclude each other.`, "Use only one of them.")
+  throw new CliError(EXIT.usage, `--${which} and --${another} exclude each other.`, "Use only one of them.")
 }
 
 function checkMax(count: number, max: number | undefined): void {
   if (max !== undefined && count > max)
-    throw new Refusal(
+    throw new CliError(
       EXIT.conflict,
       `The backfill has ${count} occurrences; --max allows ${max}.`,
       "Narrow the range, or raise --max.",

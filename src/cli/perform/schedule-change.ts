@@ -9,6 +9,7 @@ import { changedOptions, type ScheduleChanges } from "../../scheduler/schedules/
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { printLints } from "../checks/lints.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { definitionOf, unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
@@ -17,7 +18,6 @@ import { optionsFrom } from "../parsing/definition-flags.ts"
 import { changeWords } from "../printing/changed-values.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { nextWords, overrideWords, scheduleRows } from "../printing/schedule-rows.ts"
-import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { warnIfUnknown } from "../session/offered-tasks.ts"
 import { byName, configOf, tasksOf, withScheduler } from "../session/session.ts"
@@ -71,7 +71,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
         ...(task === undefined ? {} : { task }),
       } as ScheduleChanges
       if (Object.keys(changes).length === 0)
-        throw new Refusal(
+        throw new CliError(
           EXIT.usage,
           "No option to change was given.",
           "See the flags: belfry schedule set --help",

@@ -6,6 +6,7 @@ import { examinePayload } from "../../scheduler/schedules/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { lintsOf, printLints } from "../checks/lints.ts"
+import { CliError, problemOf } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { entriesIn } from "../files/schedule-files.ts"
 import { definitionOf, unstoredView } from "../files/view-definition.ts"
@@ -14,7 +15,6 @@ import { changeWords } from "../printing/changed-values.ts"
 import { hint, showAll } from "../printing/output.ts"
 import { overrideWords, scheduleRows } from "../printing/schedule-rows.ts"
 import { yamlText } from "../printing/yaml-text.ts"
-import { problemOf, Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { byName, withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
@@ -25,7 +25,7 @@ import { becauseOf } from "./schedule-steer.ts"
 export async function editSchedule(call: Call): Promise<undefined> {
   const { io } = call
   if (!io.canAsk)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       "There is no terminal for an editor.",
       `Change it with: belfry schedule set ${call.args[0]!}, or belfry apply -f FILE`,
@@ -71,7 +71,7 @@ async function edited(
     try {
       const [entry, another] = await entriesIn("the editor", text)
       if (entry?.entry.id !== schedule.id || another !== undefined)
-        throw new Refusal(
+        throw new CliError(
           EXIT.invalid,
           `The text must contain the schedule "${schedule.id}" and nothing else.`,
           "Keep the id.",
@@ -80,7 +80,7 @@ async function edited(
       if (isChanged) await examinePayload(byName(tasks), entry.entry.task, entry.entry.payload)
       return entry.entry
     } catch (error) {
-      if (!(error instanceof BelfryError || error instanceof Refusal) || call.flags.isOn("yes")) throw error
+      if (!(error instanceof BelfryError || error instanceof CliError) || call.flags.isOn("yes")) throw error
       hint(call, problemOf(error).message)
       const answer = await call.io.ask("Edit it again? [Y/n] ")
       if (/^n/i.test(answer.trim())) throw error

@@ -1,12 +1,12 @@
 import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag, timeIn } from "../parsing/definition-flags.ts"
 import { hint, showAll } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
 import { bothWords } from "../printing/time-text.ts"
-import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { becauseOf } from "./schedule-steer.ts"
@@ -42,7 +42,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
       .sort((a, b) => a.getTime() - b.getTime())[0]
     const at = givenTime(call, schedule) ?? first
     if (at === undefined)
-      throw new Refusal(
+      throw new CliError(
         EXIT.notFound,
         `No occurrence of "${schedule.id}" was skipped or moved.`,
         `See: belfry schedule next ${schedule.id}`,
@@ -83,7 +83,7 @@ function givenTime(call: Call, { timezone }: ScheduleView): Date | null {
 async function nextTime(scheduler: Client, { id }: ScheduleView): Promise<Date> {
   const next = (await scheduler.schedules.preview(id, 100)).find(({ isSkipped }) => !isSkipped)
   if (next !== undefined) return next.scheduledFor
-  throw new Refusal(EXIT.conflict, `"${id}" has no future occurrence.`, `See: belfry schedule get ${id}`)
+  throw new CliError(EXIT.conflict, `"${id}" has no future occurrence.`, `See: belfry schedule get ${id}`)
 }
 
 function wordsOf({ io }: Call, { timezone }: ScheduleView, at: Date): string {

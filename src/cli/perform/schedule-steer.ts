@@ -1,12 +1,12 @@
 import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag } from "../parsing/definition-flags.ts"
 import { hint, showAll, warn } from "../printing/output.ts"
 import { printable } from "../printing/printable.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
-import { Refusal } from "../refusal.ts"
 import { allSchedules, scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
@@ -100,7 +100,8 @@ async function selectedSchedules(call: Call, client: Client): Promise<readonly S
   const tag = flags.text("tag")
   if (args.length === 0 && tag !== undefined) return allSchedules(client, { tag })
   if (args.length === 0 && flags.isOn("all")) return allSchedules(client)
-  if (args.length === 0) throw new Refusal(EXIT.usage, "No schedule was given.", "Give ids, -l TAG or --all.")
+  if (args.length === 0)
+    throw new CliError(EXIT.usage, "No schedule was given.", "Give ids, -l TAG or --all.")
   const found: ScheduleView[] = []
   for (const id of args) found.push(await scheduleOf(client, id))
   return found

@@ -1,13 +1,13 @@
 import type { Json } from "../../core/values/json.ts"
 import type { TriggerNowOptions } from "../../scheduler/schedules/trigger.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
 import { isoOrDash } from "../printing/time-text.ts"
-import { Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
@@ -21,7 +21,7 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     const options = optionsOf(call, schedule, payload)
     const { outcome, runId } = await scheduler.schedules.trigger(schedule.id, options)
     if (outcome === "skipped")
-      throw new Refusal(
+      throw new CliError(
         EXIT.conflict,
         `"${schedule.id}" was not triggered: its run ${runId} has not finished, ${whyNot(options.overlap ?? schedule.overlap.policy)}.`,
         `Wait for it (belfry run wait ${runId}), cancel it (belfry run cancel ${runId}), or add --overlap allow.`,
@@ -80,7 +80,7 @@ async function payloadOf(call: Call, schedule: ScheduleView): Promise<unknown> {
   for (const set of sets) {
     const [, path, value] = /^([\w.-]+)=(.*)$/s.exec(set) ?? []
     if (path === undefined || value === undefined)
-      throw new Refusal(
+      throw new CliError(
         EXIT.usage,
         `--set ${JSON.stringify(set)} is not of the form path=value.`,
         "Write --set a.b=1",
@@ -93,7 +93,7 @@ async function payloadOf(call: Call, schedule: ScheduleView): Promise<unknown> {
 function withValue(target: Json, [key, ...rest]: readonly string[], value: Json): Json {
   if (key === undefined) return value
   if (key === "__proto__" || key === "constructor" || key === "prototype")
-    throw new Refusal(EXIT.usage, `--set can't change "${key}".`)
+    throw new CliError(EXIT.usage, `--set can't change "${key}".`)
   const record = isRecord(target) ? target : {}
   return { ...record, [key]: withValue(record[key] ?? null, rest, value) }
 }

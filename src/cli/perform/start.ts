@@ -3,11 +3,11 @@ import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
 import { createScheduler } from "../../scheduler/create-scheduler.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { type StartLog, startLog } from "../printing/start-log.ts"
 import { printSummary } from "../printing/start-summary.ts"
-import { Refusal } from "../refusal.ts"
 import { configOf, schedulerSettings, storeOf, tasksOf } from "../session/session.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
@@ -65,7 +65,7 @@ function rolesOf(role: string | undefined): readonly Role[] {
   if (role === undefined) return ["fire", "work"]
   const roles = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined
   if (roles !== undefined) return roles
-  throw new Refusal(
+  throw new CliError(
     EXIT.usage,
     `There is no role ${JSON.stringify(role)}.`,
     "Use worker or server, or no role for both.",

@@ -1,10 +1,10 @@
+import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
 import { allWorkers, isOnline } from "../printing/worker-rows.ts"
-import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
 
@@ -37,7 +37,7 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
       ...(priority === undefined ? {} : { priority }),
     })
     if (outcome === "held")
-      throw new Refusal(
+      throw new CliError(
         EXIT.conflict,
         `No run was created: run ${runId} has the key "${key}" and has not finished.`,
         `Wait for that run: belfry run wait ${runId}`,

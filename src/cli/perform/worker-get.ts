@@ -1,4 +1,5 @@
 import type { RunSummaryView, WorkerView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { type Fact, formatFacts } from "../printing/facts.ts"
@@ -7,7 +8,6 @@ import { runRows } from "../printing/run-rows.ts"
 import { formatTable } from "../printing/table.ts"
 import { distanceWords, zonedWords } from "../printing/time-text.ts"
 import { allWorkers, workerRows, workerStateWords } from "../printing/worker-rows.ts"
-import { Refusal } from "../refusal.ts"
 import { withScheduler } from "../session/session.ts"
 
 export async function getWorker(call: Call): Promise<undefined> {
@@ -29,8 +29,8 @@ function workerNamed(workers: readonly WorkerView[], id: string): WorkerView {
   if (exact !== undefined) return exact
   if (matching.length === 1) return matching[0]!
   if (matching.length > 1)
-    throw new Refusal(EXIT.usage, `${matching.length} workers begin with "${id}".`, "Type more of the id.")
-  throw new Refusal(EXIT.notFound, `There is no worker "${id}".`, "List the workers: belfry worker list")
+    throw new CliError(EXIT.usage, `${matching.length} workers begin with "${id}".`, "Type more of the id.")
+  throw new CliError(EXIT.notFound, `There is no worker "${id}".`, "List the workers: belfry worker list")
 }
 
 function describe(call: Call, worker: WorkerView, held: readonly RunSummaryView[]): void {

@@ -1,6 +1,6 @@
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { type Call, FORMATS } from "../parsing/command.ts"
-import { Refusal } from "../refusal.ts"
 import { printable, printableJson, printableLines } from "./printable.ts"
 import { type Column, formatCsv, formatTable, formatTsv, type Paint, paintFor } from "./table.ts"
 import { yamlText } from "./yaml-text.ts"
@@ -81,7 +81,7 @@ export function pickedFrom({ flags }: Call, records: readonly unknown[]): readon
   const known = new Set(records.flatMap((record) => Object.keys(record ?? {})))
   const unknown = names.find((name) => !known.has(name.split(".")[0]!))
   if (unknown !== undefined && records.length > 0)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `--fields: there is no field ${JSON.stringify(unknown)}.`,
       `The fields are ${[...known].join(", ")}.`,
@@ -94,7 +94,7 @@ export function pickedFrom({ flags }: Call, records: readonly unknown[]): readon
 /** Refuses `--fields` for a table, before the command changes anything. */
 export function checkFields(call: Call): void {
   if (call.flags.text("fields") === undefined || isStructured(formatOf(call))) return
-  throw new Refusal(EXIT.usage, "--fields is for JSON and YAML.", "Add --json, -o jsonl or -o yaml.")
+  throw new CliError(EXIT.usage, "--fields is for JSON and YAML.", "Add --json, -o jsonl or -o yaml.")
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {

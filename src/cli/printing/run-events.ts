@@ -37,7 +37,7 @@ function partsOf(event: RunEvent): readonly [Colour | null, string, string] | nu
       return ["yellow", "⊘ cancelled", ""]
     case "released":
       return ["yellow", "◔ released ", "unfinished; it is due again at once"]
-    case "refused":
+    case "superseded":
       return ["yellow", "! refused  ", "the run was released or cancelled in the meantime"]
     case "created":
       return null

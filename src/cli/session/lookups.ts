@@ -1,8 +1,8 @@
 import type { Client } from "../../scheduler/client.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { RunView, ScheduleView } from "../../scheduler/views.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { Refusal } from "../refusal.ts"
 
 const PAGE = 500
 
@@ -23,7 +23,7 @@ export async function scheduleOf(scheduler: Client, id: string): Promise<Schedul
     id,
     (await allSchedules(scheduler, {}, 1_000)).map(({ id }) => id),
   )
-  throw new Refusal(
+  throw new CliError(
     EXIT.notFound,
     `There is no schedule "${id}".`,
     near === null
@@ -44,7 +44,7 @@ export async function runOf(scheduler: Client, id: string): Promise<RunView> {
   if (only !== undefined && matching.length === 1) return (await scheduler.runs.get(only.id)) ?? noRun(id)
   if (matching.length > 1) {
     const examples = matching.slice(0, 3).map((run) => run.id)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `Several runs begin with "${id}": ${examples.join(", ")}${matching.length > 3 ? ", …" : ""}.`,
       "Type more of the id.",
@@ -54,7 +54,7 @@ export async function runOf(scheduler: Client, id: string): Promise<RunView> {
 }
 
 function noRun(id: string): never {
-  throw new Refusal(
+  throw new CliError(
     EXIT.notFound,
     `There is no run "${id}".`,
     "List the runs: belfry run list. Old runs are deleted by age and count.",

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url"
 import { masked } from "../../core/values/address.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import type { Store } from "../../store/store.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { Refusal } from "../refusal.ts"
 import type { Io } from "../terminal/io.ts"
 
 export const DEFAULT_STORE = "./belfry.db"
@@ -47,12 +47,12 @@ export async function storeAt(
   if (scheme === "redis" || scheme === "rediss") return redisAt(address, { io, mayCreate })
   const name = Object.hasOwn(UNSUPPORTED, scheme) ? UNSUPPORTED[scheme] : undefined
   if (name !== undefined)
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The store ${masked(address)} is ${name}, which this version of Belfry does not support.`,
       "Use a SQLite file (--store ./belfry.db), PostgreSQL (--store postgres://…) or Redis (--store redis://…).",
     )
-  throw new Refusal(
+  throw new CliError(
     EXIT.usage,
     `The store ${masked(address)} has an unknown scheme "${scheme}:".`,
     "Use a path, sqlite:PATH, postgres://…, redis://… or memory:.",
@@ -62,7 +62,7 @@ export async function storeAt(
 async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> {
   const isNew = !existsSync(path)
   if (isNew && !mayCreate) {
-    throw new Refusal(
+    throw new CliError(
       EXIT.unavailable,
       `There is no store at ${path}.`,
       "Create it with: belfry start, or give its path: --store PATH (or BELFRY_STORE)",
@@ -103,8 +103,8 @@ async function isNewStore(
   return isNew
 }
 
-function noStoreIn(place: string): Refusal {
-  return new Refusal(
+function noStoreIn(place: string): CliError {
+  return new CliError(
     EXIT.unavailable,
     `There is no store in ${place}.`,
     `Create it with: belfry start --store ${place}`,
@@ -115,7 +115,7 @@ function noStoreIn(place: string): Refusal {
 function pathOf(address: string, cwd: string): string {
   const path = withoutScheme(address)
   if (path === "")
-    throw new Refusal(
+    throw new CliError(
       EXIT.usage,
       `The store "${address}" names no file.`,
       "Write a path: --store ./belfry.db",

@@ -10,11 +10,11 @@ import type { SchedulerOptions } from "../../scheduler/scheduler-options.ts"
 import type { Store } from "../../store/store.ts"
 import type { DeclaredSchedule } from "../../task/declared-schedule.ts"
 import type { AnyTask } from "../../task/task.ts"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import { type LoadedConfig, loadConfig } from "../files/config-file.ts"
 import type { Call } from "../parsing/command.ts"
 import { warn } from "../printing/output.ts"
-import { Refusal } from "../refusal.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
 import { tracedStore } from "./traced-store.ts"
 
@@ -141,7 +141,7 @@ async function sqlTaskOf(
   const address = givenAddress(call) ?? (typeof store === "string" ? store : undefined)
   const url = sql.url ?? address
   if (url !== undefined && /^postgres(ql)?:/i.test(url)) return sqlFunctions({ ...sql, url })
-  throw new Refusal(
+  throw new CliError(
     EXIT.usage,
     'The setting "sql" calls functions of PostgreSQL, but the store is not a PostgreSQL database.',
     'Give the database: sql: { url: "postgres://…", … }, or remove "sql".',

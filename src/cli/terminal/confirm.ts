@@ -1,7 +1,7 @@
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { printable } from "../printing/printable.ts"
-import { Refusal } from "../refusal.ts"
 
 /** For more records than this, the user must type the number. */
 const MANY = 100
@@ -12,9 +12,9 @@ export async function confirm(call: Call, about: string, count: number): Promise
   if (flags.isOn("yes")) return
   const question = printable(about)
   if (!io.canAsk)
-    throw new Refusal(EXIT.usage, `${question} There is no terminal to ask on.`, "Add --yes to continue.")
+    throw new CliError(EXIT.usage, `${question} There is no terminal to ask on.`, "Add --yes to continue.")
   const isMany = count > MANY
   const answer = await io.ask(isMany ? `${question} Type ${count} to continue: ` : `${question} [y/N] `)
   const isYes = isMany ? answer.trim() === String(count) : /^y(es)?$/i.test(answer.trim())
-  if (!isYes) throw new Refusal(EXIT.usage, "Not confirmed: nothing was changed.")
+  if (!isYes) throw new CliError(EXIT.usage, "Not confirmed: nothing was changed.")
 }

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { Refusal } from "../refusal.ts"
 
 /** Opens a text in VISUAL, EDITOR or vi, in a folder that only this user can read. */
 export async function editedText(
@@ -18,7 +18,7 @@ export async function editedText(
     writeFileSync(path, text, { mode: 0o600 })
     const code = await run(editor, path)
     if (code !== 0)
-      throw new Refusal(
+      throw new CliError(
         EXIT.failed,
         `The editor ${JSON.stringify(editor)} exited with ${code}. Nothing was changed.`,
         "Use another editor: EDITOR=nano belfry schedule edit …",

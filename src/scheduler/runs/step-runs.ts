@@ -11,8 +11,8 @@ import {
   UNFINISHED,
 } from "../../core/run/run.ts"
 import type { Why } from "../../core/schedule/steer.ts"
-import { accepted, isRefused } from "../../store/refused.ts"
 import type { Store, TransitionAnswer } from "../../store/store.ts"
+import { accepted, isUnstorable } from "../../store/unstorable.ts"
 import { dryStore } from "../dry-store.ts"
 import {
   distinctIds,
@@ -125,7 +125,7 @@ async function stepBatch(
     const [run, answer] = [runs.get(id), answerOf.get(id)]
     if (run === undefined) refusals.push(noRun(id))
     else if (answer === undefined) refusals.push(wrongState(run, step.past))
-    else if (isRefused(answer)) refusals.push(new BelfryError("BELFRY_STORE_REFUSED", answer.why))
+    else if (isUnstorable(answer)) refusals.push(new BelfryError("BELFRY_STORE_REFUSED", answer.why))
     else refusals.push(await refusalBy(store, { run, step, because }, answer))
   }
   return refusals

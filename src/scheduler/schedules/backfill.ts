@@ -6,8 +6,8 @@ import { type Schedule, timetableOf } from "../../core/schedule/schedule.ts"
 import { formatInstant, type Instant } from "../../core/time/instant.ts"
 import { nextInTimetable } from "../../core/time/timetable.ts"
 import { hashText } from "../../core/values/hash.ts"
-import { accepted } from "../../store/refused.ts"
 import type { Store } from "../../store/store.ts"
+import { accepted } from "../../store/unstorable.ts"
 
 /** Creates runs for past occurrences, in two steps: a plan to review, and its execution. */
 

@@ -11,8 +11,8 @@ import type { Why } from "../../core/schedule/steer.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import { cancelAll } from "../../engine/cancelling.ts"
 import { plannedBy, readFacts } from "../../engine/facts.ts"
-import { accepted, isRefused } from "../../store/refused.ts"
 import type { FireAnswer, Store } from "../../store/store.ts"
+import { accepted, isUnstorable } from "../../store/unstorable.ts"
 
 /** Changes stored schedules: read, decide, compare-and-swap. Starts over if another process was faster. */
 
@@ -145,7 +145,7 @@ async function settle(
   const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now, options))
   if (plan === null) return false
   // A plan that the store refuses must not block the edit, because the edit may correct the cause.
-  return !isRefused(await fireOne(store, plan))
+  return !isUnstorable(await fireOne(store, plan))
 }
 
 /** Retries if the schedule fires meanwhile. False: the schedule doesn't exist. */

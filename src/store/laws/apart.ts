@@ -27,7 +27,7 @@ const writing = [
 
       assert.deepEqual(
         answers.map(({ outcome }) => outcome),
-        ["done", "done", "refused", "done", "done"],
+        ["done", "done", "unstorable", "done", "done"],
       )
       assertWhy(answers[2])
       assert.deepEqual(await scheduleById(store, bad.id), bad)
@@ -42,7 +42,7 @@ const writing = [
 
     assert.deepEqual(
       answers.map(({ outcome, runId }) => [outcome, runId]),
-      runs.map(({ id }, index) => [index === 0 || index === 2 ? "created" : "refused", id]),
+      runs.map(({ id }, index) => [index === 0 || index === 2 ? "created" : "unstorable", id]),
     )
     assertWhy(answers[1])
     assert.deepEqual(
@@ -59,7 +59,7 @@ const writing = [
 
       assert.deepEqual(
         answers.map(({ outcome }) => outcome),
-        runs.map((_, index) => (index === 10 ? "refused" : "created")),
+        runs.map((_, index) => (index === 10 ? "unstorable" : "created")),
       )
     },
   ),
@@ -76,7 +76,7 @@ const writing = [
 
     assert.deepEqual(
       answers.map(({ outcome }) => outcome),
-      ["done", "refused", "refused", "done"],
+      ["done", "unstorable", "unstorable", "done"],
     )
     assertWhy(answers[1])
     const states = await Promise.all(runs.map(async ({ id }) => (await runById(store, id)).state))

@@ -54,7 +54,7 @@ describe("a fire", () => {
     const answers: FireAnswer[] = [
       { outcome: "stale" },
       { outcome: "held" },
-      { outcome: "refused", why: "too deep" },
+      { outcome: "unstorable", why: "too deep" },
     ]
     assert.deepEqual(hintsOfFire([step, step, step], answers, [true, true, true]), [])
   })

@@ -41,12 +41,12 @@ export function applyIsolated<Element, Answer>(
 
 /** The answer to a plan or a change that can't be stored. */
 export function refused(why: string) {
-  return { outcome: "refused", why } as const
+  return { outcome: "unstorable", why } as const
 }
 
 /** The answer to a run that can't be stored. */
 export function refusedRun(why: string, { id }: { readonly id: string }) {
-  return { outcome: "refused", runId: id, why } as const
+  return { outcome: "unstorable", runId: id, why } as const
 }
 
 function isRefusal(error: unknown): error is BelfryError {

@@ -1,4 +1,4 @@
-import type { Refused, Store } from "belfry/store"
+import type { Store, Unstorable } from "belfry/store"
 import { type BrokenStore, broken } from "./breaking.ts"
 
 /** One element that can't be stored harms the others, or a refusal is wrong. */
@@ -29,7 +29,7 @@ export const BROKEN_APART: readonly BrokenStore[] = [
   broken(12, "a refused plan advances its schedule", (store) => ({
     fire: async (plans) => {
       const answers = await store.fire(plans)
-      const refused = plans.filter((_, index) => answers[index]!.outcome === "refused")
+      const refused = plans.filter((_, index) => answers[index]!.outcome === "unstorable")
       await store.fire(refused.map((plan) => ({ ...plan, runs: [] })))
       return answers
     },
@@ -37,7 +37,7 @@ export const BROKEN_APART: readonly BrokenStore[] = [
   broken(12, "a refused plan stores some of its runs", (store) => ({
     fire: async (plans) => {
       const answers = await store.fire(plans)
-      const refused = plans.filter((_, index) => answers[index]!.outcome === "refused")
+      const refused = plans.filter((_, index) => answers[index]!.outcome === "unstorable")
       await store.enqueue(refused.flatMap((plan) => plan.runs.slice(0, 1)))
       return answers
     },
@@ -76,7 +76,7 @@ export const BROKEN_APART: readonly BrokenStore[] = [
   })),
 ]
 
-const REFUSED: Refused = { outcome: "refused", why: "An earlier run can't be stored" }
+const REFUSED: Unstorable = { outcome: "unstorable", why: "An earlier run can't be stored" }
 
 function isStorable(value: unknown): boolean {
   try {
@@ -97,5 +97,5 @@ async function allOrNothing<Element, Answer extends { outcome: string }>(
 }
 
 function withoutWhy<Answer extends { outcome: string }>(answer: Answer): Answer {
-  return answer.outcome === "refused" ? { ...answer, why: "" } : answer
+  return answer.outcome === "unstorable" ? { ...answer, why: "" } : answer
 }

@@ -321,7 +321,7 @@ describe("of a schedule that does not exist", () => {
     const bySql = await harness.bySql(null, operation)
 
     assert.deepEqual(bySql, byApi)
-    assert.equal(bySql.isRefused, true)
+    assert.equal(bySql.isUnstorable, true)
   })
 })
 

@@ -51,7 +51,7 @@ describe("authentication", () => {
     await psql.query(`copy (${lines}) to '${rows[0].path}'`)
     await psql.query("select pg_reload_conf()")
     await psql.end()
-    await until(() => isRefused(as("guarded", "")), "the server has reloaded its rules")
+    await until(() => isUnstorable(as("guarded", "")), "the server has reloaded its rules")
   })
   afterAll(() => server?.stop())
 
@@ -74,7 +74,7 @@ describe("authentication", () => {
     assert.doesNotMatch(inspect(error, { depth: 10 }), /battery-staple/)
   })
 
-  async function isRefused(url: string): Promise<boolean> {
+  async function isUnstorable(url: string): Promise<boolean> {
     return query(url, "select 1").then(
       () => false,
       () => true,

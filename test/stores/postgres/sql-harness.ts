@@ -46,7 +46,7 @@ export interface Result {
   readonly shown: object | null
   readonly schedule: object | null
   readonly runs: readonly object[]
-  readonly isRefused: boolean
+  readonly isUnstorable: boolean
 }
 
 /** A store on its own database, and a plain connection to it. */
@@ -138,7 +138,7 @@ export class SqlHarness {
     await this.#psql.query("delete from belfry.schedules; delete from belfry.runs")
     if (situation !== null) await this.#store.putSchedule(scheduleIn(situation), null)
     const startedAt = await this.#store.now()
-    const isRefused = await work().then(
+    const isUnstorable = await work().then(
       () => false,
       () => true,
     )
@@ -149,7 +149,7 @@ export class SqlHarness {
     const runs = await this.#store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
     const comparable = (record: object) => comparableOf(record, startedAt, endedAt)
     return {
-      isRefused,
+      isUnstorable,
       shown: shown === null ? null : comparable(shown),
       schedule: schedule === undefined ? null : comparable(schedule),
       runs: runs.map(comparable).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),

@@ -91,7 +91,7 @@ test("a store that refuses every end of a run is asked twice, and the error is l
     ...fleet.store,
     transition: async (changes) => {
       asked += changes.length
-      return changes.map(() => ({ outcome: "refused", why: "no end can be stored" }))
+      return changes.map(() => ({ outcome: "unstorable", why: "no end can be stored" }))
     },
   }
   const log = collectedLog()

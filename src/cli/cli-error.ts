@@ -1,9 +1,9 @@
 import { BelfryError, type ErrorCode } from "../core/errors.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 
-/** Why a command was refused, with a remedy and the exit code. Nothing was changed. */
-export class Refusal extends Error {
-  override readonly name = "Refusal"
+/** An error of a command, with a remedy and the exit code. Nothing was changed. */
+export class CliError extends Error {
+  override readonly name = "CliError"
   readonly exit: ExitCode
   readonly remedy: string | null
 
@@ -23,7 +23,7 @@ export interface Problem {
 }
 
 export function problemOf(error: unknown): Problem {
-  if (error instanceof Refusal)
+  if (error instanceof CliError)
     return { exit: error.exit, code: null, message: error.message, remedy: error.remedy }
   if (error instanceof BelfryError) {
     const remedy = REMEDIES[error.code]?.(idIn(error)) ?? error.remedy
