@@ -28,9 +28,9 @@ const STEPS_MAX = 60
  */
 export class StatisticsBuffer {
   readonly #clock: Clock
-  #steps: Step[] = []
+  #steps: Slice[] = []
   /** The batch under way. It isn't changed until the store has added it, so it can be sent again. */
-  #batch: { readonly number: number; readonly steps: readonly Step[] } | null = null
+  #batch: { readonly number: number; readonly steps: readonly Slice[] } | null = null
   #lastNumber = 0
 
   constructor(clock: Clock) {
@@ -69,12 +69,12 @@ export class StatisticsBuffer {
     this.#batch = null
   }
 
-  #step(): Step {
+  #step(): Slice {
     const now = this.#clock.monotonic()
     const newest = this.#steps.at(-1)
     if (newest !== undefined && (now - newest.beganAt < STEP_MS || this.#steps.length >= STEPS_MAX))
       return newest
-    const step: Step = { beganAt: now, cells: new Map() }
+    const step: Slice = { beganAt: now, cells: new Map() }
     this.#steps.push(step)
     return step
   }
@@ -91,7 +91,7 @@ const OUTCOMES: Readonly<Record<Exclude<RunEventBody["type"], "started" | "super
   cancelled: "cancelled",
 }
 
-interface Step {
+interface Slice {
   /** By the monotonic clock. */
   readonly beganAt: number
   /** By task and schedule. */
@@ -139,7 +139,7 @@ class Histogram {
   }
 }
 
-function cellOf({ cells }: Step, { task, scheduleId }: { task: string; scheduleId: string | null }): Cell {
+function cellOf({ cells }: Slice, { task, scheduleId }: { task: string; scheduleId: string | null }): Cell {
   const key = scheduleId === null ? task : `${task} ${scheduleId}`
   let cell = cells.get(key)
   if (cell === undefined) {
@@ -149,7 +149,7 @@ function cellOf({ cells }: Step, { task, scheduleId }: { task: string; scheduleI
   return cell
 }
 
-function additionsOf({ cells }: Step, agoMs: number): readonly StatisticsAddition[] {
+function additionsOf({ cells }: Slice, agoMs: number): readonly StatisticsAddition[] {
   const sums = new Map<string, Map<string, number>>()
   for (const cell of cells.values()) {
     const { task, scheduleId } = cell

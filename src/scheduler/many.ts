@@ -23,7 +23,7 @@ export interface ManyOptions {
 export interface ManyReport {
   /** The records for which the step was taken. */
   readonly ids: readonly string[]
-  /** The records for which the step was refused, because they changed or don't exist. The other records are not affected. */
+  /** The records for which the operation was refused, because they changed or don't exist. The other records are not affected. */
   readonly refused: readonly Refused[]
 }
 
@@ -71,18 +71,18 @@ export function selected<Table extends OptionTable>(
 
 const IDS = list(LOOKUP, { max: 100_000 })
 
-/** A step that is taken for a batch of records at a time. */
-export interface BatchStep {
+/** An operation that is made for a batch of records at a time. */
+export interface BatchOperation {
   /** The size of a batch. Small enough that other work in the store doesn't wait long. */
   readonly size: number
-  /** Returns one result per id, in order: null, or why the step was refused. */
+  /** Returns one result per id, in order: null, or why the operation was refused. */
   take(ids: readonly string[]): Promise<readonly (BelfryError | null)[]>
 }
 
-/** Takes the step batch by batch. There is no transaction around them: earlier batches stay done if a later one fails. */
+/** Makes the operation batch by batch. There is no transaction around them: earlier batches stay done if a later one fails. */
 export async function takeInBatches(
   ids: AsyncIterable<string>,
-  { size, take }: BatchStep,
+  { size, take }: BatchOperation,
   onProgress: (done: number) => void = () => undefined,
 ): Promise<ManyReport> {
   const done: string[] = []

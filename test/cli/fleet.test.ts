@@ -29,9 +29,9 @@ async function withHistory(): Promise<Terminal> {
 }
 
 /** Writes a single heartbeat of a worker. */
-async function writeHeartbeat(shell: Terminal, id: string): Promise<void> {
+async function writeHeartbeat(shell: Terminal, id: string, nextInMs = 60_000): Promise<void> {
   const store = sqlite(join(shell.folder, "belfry.db"))
-  await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }), nextInMs: 110 }))
+  await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }), nextInMs }))
   await store.close()
 }
 
@@ -136,7 +136,7 @@ describe("workers", () => {
     const shell = terminal({ isTerminal: true })
     shell.write("belfry.config.json", JSON.stringify({ lease: "100ms", pollInterval: "10ms" }))
     await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
-    await writeHeartbeat(shell, "dead-one")
+    await writeHeartbeat(shell, "dead-one", 110)
     await new Promise((resolve) => setTimeout(resolve, 150))
 
     const list = await shell.run("worker", "list")

@@ -54,7 +54,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
   })
 }
 
-interface Step {
+interface OccurrenceChange {
   /** `skip Sun 29 Mar 03:00 (+02:00)`. */
   readonly words: string
   perform(): Promise<ScheduleView>
@@ -62,7 +62,7 @@ interface Step {
 
 async function onOccurrence(
   call: Call,
-  plan: (scheduler: Client, schedule: ScheduleView) => Promise<Step>,
+  plan: (scheduler: Client, schedule: ScheduleView) => Promise<OccurrenceChange>,
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)

@@ -201,7 +201,7 @@ export interface Output {
 }
 
 export function succeed(run: RunRef, output: Output): RunChange {
-  return { ...stepOf(run, "succeeded", "succeeded"), ...output }
+  return { ...changeOf(run, "succeeded", "succeeded"), ...output }
 }
 
 export interface Failure {
@@ -219,7 +219,7 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
   const delayMs =
     typeof failure.retry === "object" ? failure.retry.afterMs : nextDelayMs(policy, failures, chance)
   return {
-    ...stepOf(run, isLast ? "failed" : "pending", failure.outcome),
+    ...changeOf(run, isLast ? "failed" : "pending", failure.outcome),
     claimableInMs: isLast ? null : delayMs,
     failures,
     error: failure.error,
@@ -232,7 +232,7 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
  * so it again comes before all runs that were due after it. Why it was given back is kept with the attempt.
  */
 export function release(run: RunRef, why: string): RunChange {
-  return { ...stepOf(run, "pending", "released"), error: why }
+  return { ...changeOf(run, "pending", "released"), error: why }
 }
 
 /**
@@ -240,12 +240,12 @@ export function release(run: RunRef, why: string): RunChange {
  * performed at most once is not performed again.
  */
 export function takeAway(run: RunRef, reason: string, by: string | null): RunChange {
-  return { ...stepOf(run, "pending", "lost"), reason, by }
+  return { ...changeOf(run, "pending", "lost"), reason, by }
 }
 
 /** Ends a run that must not be performed again. The attempt that ends the run doesn't perform it, so it counts as released. */
 export function giveUp(run: RunRef, error: string): RunChange {
-  return { ...stepOf(run, "failed", "released"), error, reason: LOST }
+  return { ...changeOf(run, "failed", "released"), error, reason: LOST }
 }
 
 /** The error of a run that has lost too many workers. */
@@ -282,7 +282,7 @@ function isFirstUnconfirmed({ attempts }: LossHistory): boolean {
 /** Takes effect at once. A worker that performs the run is told at its next heartbeat, and can no longer finish the run. */
 export function cancel(run: RunRef, why: { reason: string | null; by: string | null }): RunChange | null {
   if (isFinished(run.state)) return null
-  return { ...stepOf(run, "cancelled", run.state === "running" ? "cancelled" : null), ...why }
+  return { ...changeOf(run, "cancelled", run.state === "running" ? "cancelled" : null), ...why }
 }
 
 /** The reason of a run that was cancelled because a manual run replaced it. */
@@ -291,7 +291,7 @@ export const REPLACED_BY_HAND = "Replaced by a run that was triggered"
 /** An operator's retry of a failed or cancelled run. It is the same run, so it has the same idempotency key. */
 export function retry(run: RunRef, by: string | null, reason: string | null = null): RunChange | null {
   if (run.state !== "failed" && run.state !== "cancelled") return null
-  return { ...stepOf(run, "pending", null), claimableInMs: 0, failures: 0, lost: 0, reason, by }
+  return { ...changeOf(run, "pending", null), claimableInMs: 0, failures: 0, lost: 0, reason, by }
 }
 
 /** Whether a change that the store called stale was already applied: the response to the first call was lost. */
@@ -299,7 +299,7 @@ export function isAlreadyMade(change: RunChange, now: { state: RunState | null; 
   return now.state === change.state && now.attempt === change.ifAttempt
 }
 
-function stepOf(run: RunRef, state: RunState, outcome: AttemptOutcome | null): RunChange {
+function changeOf(run: RunRef, state: RunState, outcome: AttemptOutcome | null): RunChange {
   assert(outcome === null || run.state === "running", "only a running run has an attempt to end")
   return {
     runId: run.id,

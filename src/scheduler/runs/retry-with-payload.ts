@@ -8,9 +8,9 @@ import type { AnyTask } from "../../task/task.ts"
 import { findSchedule } from "../schedules/change-schedule.ts"
 import type { ChangeReason } from "../schedules/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, triggerNow } from "../schedules/trigger.ts"
+import { RETRY, requireRun, wrongState } from "./change-runs.ts"
 import { newRunFor } from "./enqueue.ts"
 import { sourceOf } from "./run-options.ts"
-import { RETRY, requireRun, wrongState } from "./step-runs.ts"
 
 /** The payload of a run never changes. So a retry with another payload is a new run for the same occurrence. */
 export async function retryWithPayload(

@@ -13,6 +13,16 @@ import { type Listing, listing } from "../listing.ts"
 import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
 import { CHANGE_REASON, type ChangeReason } from "../schedules/steering-options.ts"
 import { type LogLineView, logLineView, type RunSummaryView, type RunView, runView } from "../views.ts"
+import {
+  CANCEL,
+  changeMany,
+  changeRun,
+  findRun,
+  RELEASE,
+  RETRY,
+  type RunOperation,
+  requireRun,
+} from "./change-runs.ts"
 import type { EnqueuedRun } from "./enqueue.ts"
 import { listRuns } from "./list-runs.ts"
 import { retryWithPayload } from "./retry-with-payload.ts"
@@ -31,7 +41,6 @@ import {
 } from "./run-options.ts"
 import type { Runs } from "./runs.ts"
 import { Sleeper } from "./sleeper.ts"
-import { CANCEL, findRun, RELEASE, RETRY, type RunStep, requireRun, stepMany, stepRun } from "./step-runs.ts"
 
 /** The pauses between reads grow up to this time. A long wait needs no millisecond precision. */
 const WAIT_STEP_MAX_MS = 1_000
@@ -103,7 +112,7 @@ export class StoredRuns implements Runs {
   cancel(id: string, because?: ChangeReason): Promise<RunView>
   cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
   async cancel(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
-    if (isSelection(which)) return stepMany(this.#parts, which, options, CANCEL)
+    if (isSelection(which)) return changeMany(this.#parts, which, options, CANCEL)
     return this.#step(which, CANCEL, options)
   }
 
@@ -113,7 +122,7 @@ export class StoredRuns implements Runs {
     which: string | RunSelection,
     options: ChangeReason & ManyOptions & { payload?: Json } = {},
   ): Promise<unknown> {
-    if (isSelection(which)) return stepMany(this.#parts, which, options, RETRY)
+    if (isSelection(which)) return changeMany(this.#parts, which, options, RETRY)
     const { payload, ...because } = checked(options, RETRY_OPTIONS, sourceOf("retry"))
     if (payload === undefined) return this.#step(which, RETRY, because as ChangeReason)
     const runId = idOf(which, "retry")
@@ -124,7 +133,7 @@ export class StoredRuns implements Runs {
   release(id: string, because?: ChangeReason): Promise<RunView>
   release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
   async release(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
-    if (isSelection(which)) return stepMany(this.#parts, which, options, RELEASE)
+    if (isSelection(which)) return changeMany(this.#parts, which, options, RELEASE)
     return this.#step(which, RELEASE, options)
   }
 
@@ -148,11 +157,11 @@ export class StoredRuns implements Runs {
     })
   }
 
-  async #step(id: string, step: RunStep, options: ChangeReason): Promise<RunView> {
+  async #step(id: string, step: RunOperation, options: ChangeReason): Promise<RunView> {
     const because = checked(options, CHANGE_REASON, sourceOf(step.method)) as ChangeReason
     const runId = idOf(id, step.method)
     await this.#parts.ready()
-    return runView(await stepRun(this.#parts.store, runId, step, because))
+    return runView(await changeRun(this.#parts.store, runId, step, because))
   }
 
   /** The stored run, or the fault if the store is unavailable. */

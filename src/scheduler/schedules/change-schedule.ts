@@ -34,8 +34,8 @@ export function noSchedule(id: string): BelfryError {
   return new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
 }
 
-/** A step that an operator takes for a schedule. */
-export interface Step {
+/** An operator's change of a schedule. */
+export interface ScheduleOperation {
   /** The name of the action in the journal. Null: not recorded there. */
   readonly action: string | null
   readonly why: Why
@@ -44,18 +44,18 @@ export interface Step {
 }
 
 /**
- * Takes an operator's step and returns the changed schedule. If the schedule finishes in the step and has the option to be
- * removed when finished, it no longer exists. With `mayFinish` (for `resume`) that is a success; other steps then fail with
+ * Makes an operator's change and returns the changed schedule. If the schedule finishes by it and has the option to be
+ * removed when finished, it no longer exists. With `mayFinish` (for `resume`) that is a success; other operations then fail with
  * "no schedule".
  */
 export async function steerSchedule(
   store: Store,
   id: string,
-  step: Step,
+  operation: ScheduleOperation,
   { mayFinish = false }: { mayFinish?: boolean } = {},
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const steered = await trySteer(store, await requireSchedule(store, id), step)
+    const steered = await trySteer(store, await requireSchedule(store, id), operation)
     if (steered.outcome === "done" || (steered.outcome === "removed" && mayFinish)) return steered.schedule
   }
   throw tooManyTries(id)
@@ -64,11 +64,15 @@ export async function steerSchedule(
 type Steered =
   /** The changed schedule, or its last state if it was removed. */
   | { readonly outcome: "done" | "removed"; readonly schedule: Schedule }
-  /** The schedule has changed, or a run of the step needs a live key that another run holds. */
+  /** The schedule has changed, or a run of the operation needs a live key that another run holds. */
   | { readonly outcome: "stale" | "held" }
 
-/** Tries the step once, on the schedule as it was read. */
-export async function trySteer(store: Store, schedule: Schedule, step: Step): Promise<Steered> {
+/** Tries the operation once, on the schedule as it was read. */
+export async function trySteer(
+  store: Store,
+  schedule: Schedule,
+  operation: ScheduleOperation,
+): Promise<Steered> {
   const facts = await readFacts(store, schedule)
   const now = await store.now()
   if (isEdited(schedule)) {
@@ -81,9 +85,9 @@ export async function trySteer(store: Store, schedule: Schedule, step: Step): Pr
     )
     return { outcome: "stale" }
   }
-  const plan = await plannedBy(store, schedule, facts, (known) => step.decide(schedule, known, now))
+  const plan = await plannedBy(store, schedule, facts, (known) => operation.decide(schedule, known, now))
   if (plan === null) return { outcome: "done", schedule }
-  const { action, why } = step
+  const { action, why } = operation
   const entry = action === null ? {} : { entry: steeredEntry(action, schedule, plan, why) }
   const { outcome } = accepted(await fireOne(store, { ...plan, ...entry }))
   if (outcome !== "done") return { outcome }
@@ -97,7 +101,7 @@ async function fireOne(store: Store, plan: Plan): Promise<FireAnswer> {
   return answer!
 }
 
-export interface Edit {
+export interface Redefinition {
   readonly why: Why
   /** The fingerprint of the declared definition, if the edit comes from code. */
   readonly declaredAs?: string
@@ -108,7 +112,7 @@ export interface Edit {
 export async function editSchedule(
   store: Store,
   id: string,
-  edit: Edit & { readonly ifRevision: number },
+  edit: Redefinition & { readonly ifRevision: number },
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await requireSchedule(store, id)
@@ -123,7 +127,7 @@ export async function editSchedule(
  * Tries the edit once, on the schedule as it was read. Null: the schedule has changed, possibly because owed occurrences were
  * fired first. The next occurrence moves only if the new definition changes the timetable.
  */
-export async function tryEdit(store: Store, stored: Schedule, edit: Edit): Promise<Schedule | null> {
+export async function tryEdit(store: Store, stored: Schedule, edit: Redefinition): Promise<Schedule | null> {
   const now = await store.now()
   const definition = await edit.define(stored)
   // If the timetable stays the same, occurrences that wait for a free place stay owed.

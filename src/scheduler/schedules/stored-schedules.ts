@@ -10,7 +10,13 @@ import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
 import type { ScheduleView } from "../views.ts"
 import { type ApplyOptions, type ApplyReport, applySchedules, type ScheduleToApply } from "./apply.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
-import { deleteSchedule, noSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
+import {
+  deleteSchedule,
+  noSchedule,
+  requireSchedule,
+  type ScheduleOperation,
+  steerSchedule,
+} from "./change-schedule.ts"
 import { createSchedule, putSchedule, updateSchedule } from "./define-schedules.ts"
 import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
 import { lintFactsOf } from "./lint-facts.ts"
@@ -144,7 +150,7 @@ export class StoredSchedules implements Schedules {
   pause(which: ScheduleSelection, options?: PauseOptions & ManyOptions): Promise<ManyReport>
   async pause(which: string | ScheduleSelection, options: PauseOptions & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return steerMany(this.#parts, which, options, PAUSE_MANY)
-    return this.#steer("pause", which, pauseStep(checked(options, PAUSE_OPTIONS, sourceOf("pause"))))
+    return this.#steer("pause", which, pauseOperation(checked(options, PAUSE_OPTIONS, sourceOf("pause"))))
   }
 
   resume(id: string, because?: ChangeReason): Promise<ScheduleView>
@@ -154,7 +160,7 @@ export class StoredSchedules implements Schedules {
     options: ChangeReason & ManyOptions = {},
   ): Promise<unknown> {
     if (isSelection(which)) return steerMany(this.#parts, which, options, RESUME_MANY)
-    return this.#steer("resume", which, resumeStep(whyOf(options, "resume")), MAY_FINISH)
+    return this.#steer("resume", which, resumeOperation(whyOf(options, "resume")), MAY_FINISH)
   }
 
   async trigger(id: string, options: TriggerNowOptions = {}): Promise<TriggerNowResult> {
@@ -261,19 +267,19 @@ export class StoredSchedules implements Schedules {
   async #steer(
     method: string,
     id: string,
-    step: Step,
+    operation: ScheduleOperation,
     options: Parameters<typeof steerSchedule>[3] = {},
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#parts.ready()
     const view = await viewerOf(this.#parts.store)
-    return view(await steerSchedule(this.#parts.store, scheduleId, step, options))
+    return view(await steerSchedule(this.#parts.store, scheduleId, operation, options))
   }
 }
 
 const MAY_FINISH = { mayFinish: true }
 
-function pauseStep(given: Checked<typeof PAUSE_OPTIONS>): Step {
+function pauseOperation(given: Checked<typeof PAUSE_OPTIONS>): ScheduleOperation {
   const { until = null, reason = null, by = null } = given
   return {
     action: "paused",
@@ -282,14 +288,14 @@ function pauseStep(given: Checked<typeof PAUSE_OPTIONS>): Step {
   }
 }
 
-function resumeStep(why: Why): Step {
+function resumeOperation(why: Why): ScheduleOperation {
   return { action: "resumed", why, decide: resume }
 }
 
 const PAUSE_MANY: StepForMany<typeof PAUSE_OPTIONS> = {
   method: "pause",
   table: PAUSE_OPTIONS,
-  take: (store, id, given) => steerSchedule(store, id, pauseStep(given)),
+  take: (store, id, given) => steerSchedule(store, id, pauseOperation(given)),
 }
 
 const RESUME_MANY: StepForMany<typeof CHANGE_REASON> = {
@@ -297,7 +303,7 @@ const RESUME_MANY: StepForMany<typeof CHANGE_REASON> = {
   table: CHANGE_REASON,
   appliesTo: ({ paused }) => paused !== null,
   take: (store, id, { reason = null, by = null }) =>
-    steerSchedule(store, id, resumeStep({ reason, by }), MAY_FINISH),
+    steerSchedule(store, id, resumeOperation({ reason, by }), MAY_FINISH),
 }
 
 const DELETE_MANY: StepForMany<typeof CHANGE_REASON> = {

@@ -58,13 +58,13 @@ export function take(
   request: ClaimRequest,
   now: Instant,
 ): Run | null {
-  const step = stepOf(connection, run, request, now)
-  const { attempt, workerId, claimableAt, lost, attempts } = step
+  const claimed = claimedFieldsOf(connection, run, request, now)
+  const { attempt, workerId, claimableAt, lost, attempts } = claimed
   const values = [attempt, workerId, now, claimableAt, lost, JSON.stringify(attempts), rowid, run.id]
   try {
     const { changes } = connection.prepare(TAKE_RUN).run(...values)
     // Changed in place: no other code has this record yet, and a copy of thirty fields would be the largest cost of a claim.
-    if (Number(changes) === 1) return Object.assign(run, step)
+    if (Number(changes) === 1) return Object.assign(run, claimed)
     failUnreadable(
       connection,
       rowid,
@@ -93,7 +93,7 @@ export function clearClaimableAt(connection: Prepared, rowid: number): void {
   connection.prepare(CLEAR_CLAIMABLE_AT).run(rowid)
 }
 
-function stepOf(connection: Prepared, run: Run, request: ClaimRequest, now: Instant) {
+function claimedFieldsOf(connection: Prepared, run: Run, request: ClaimRequest, now: Instant) {
   const { leaseMs } = request.tasks.findLast((task) => task.name === run.task)!
   const silentOutcome = run.state === "running" ? silentOutcomeOf(connection, run) : null
   return {

@@ -29,33 +29,33 @@ import { holderOf } from "../schedules/trigger.ts"
 import { listRuns } from "./list-runs.ts"
 import { RUN_SELECTION, type RunSelection, sourceOf } from "./run-options.ts"
 
-/** A step that an operator takes for a run. */
-export interface RunStep {
+/** An operator's change of a run. */
+export interface RunOperation {
   readonly method: "cancel" | "retry" | "release"
   /** The past participle, for messages such as "can't be cancelled". */
   readonly past: string
-  /** The states in which the step is possible, and the states that a filter without `state` selects. */
+  /** The states in which the operation is possible, and the states that a filter without `state` selects. */
   readonly from: readonly RunState[]
   readonly defaultStates: readonly RunState[]
   /** The reason recorded on the run if the operator gives none. */
   readonly reason: string | null
-  /** Null: the step is not possible in the current state of the run. */
+  /** Null: the operation is not possible in the current state of the run. */
   decide(run: Run, why: Why): RunChange | null
 }
 
-export const CANCEL: RunStep = {
+export const CANCEL: RunOperation = {
   ...{ method: "cancel", past: "cancelled", from: UNFINISHED, defaultStates: UNFINISHED, reason: null },
   decide: cancel,
 }
 
-export const RETRY: RunStep = {
+export const RETRY: RunOperation = {
   ...{ method: "retry", past: "retried", from: ["failed", "cancelled"], defaultStates: ["failed"] },
   // Replaces the reason of the cancellation or failure, which no longer applies.
   reason: "Retried by an operator",
   decide: (run, { by, reason }) => retry(run, by, reason!),
 }
 
-export const RELEASE: RunStep = {
+export const RELEASE: RunOperation = {
   ...{ method: "release", past: "released", from: ["running"], defaultStates: ["running"] },
   reason: "Released by an operator",
   decide: (run, { by, reason }) => (run.state === "running" ? takeAway(run, reason!, by) : null),
@@ -64,12 +64,17 @@ export const RELEASE: RunStep = {
 const TRIES = 20
 
 /** Decides on the stored run, and decides again if the run changes meanwhile. Returns the changed run. */
-export async function stepRun(store: Store, id: string, step: RunStep, because: ChangeReason): Promise<Run> {
-  const { past } = step
-  const why = whyOf(step, because)
+export async function changeRun(
+  store: Store,
+  id: string,
+  operation: RunOperation,
+  because: ChangeReason,
+): Promise<Run> {
+  const { past } = operation
+  const why = whyOf(operation, because)
   for (let tries = 0; tries < TRIES; tries++) {
     const run = await requireRun(store, id)
-    const change = step.decide(run, why)
+    const change = operation.decide(run, why)
     if (change === null) throw wrongState(run, past)
     const answer = accepted((await store.transition([change]))[0]!)
     if (answer.outcome === "held") throw await heldBy(store, run, past)
@@ -79,20 +84,20 @@ export async function stepRun(store: Store, id: string, step: RunStep, because: 
 }
 
 /** Newest first. Each run is changed independently of the others. */
-export async function stepMany(
+export async function changeMany(
   { store, ready }: { store: Store; ready(): Promise<void> },
   which: RunSelection,
   options: ChangeReason & ManyOptions,
-  step: RunStep,
+  operation: RunOperation,
 ): Promise<ManyReport> {
-  const source = sourceOf(step.method)
+  const source = sourceOf(operation.method)
   const given = checked(options, { ...CHANGE_REASON, ...MANY_OPTIONS }, source)
   const { dryRun = false, limit = Number.POSITIVE_INFINITY, onProgress } = given
   const chosen = selected(which, RUN_SELECTION, source)
-  const { state = step.defaultStates } = chosen.ids === null ? chosen.filter : {}
-  const impossible = state.find((each) => !step.from.includes(each))
+  const { state = operation.defaultStates } = chosen.ids === null ? chosen.filter : {}
+  const impossible = state.find((each) => !operation.from.includes(each))
   if (impossible !== undefined) {
-    const text = `runs.${step.method}: runs that are ${impossible} can't be ${step.past}; only ${step.from.join(" or ")} runs can.`
+    const text = `runs.${operation.method}: runs that are ${impossible} can't be ${operation.past}; only ${operation.from.join(" or ")} runs can.`
     throw new BelfryError("BELFRY_RUN_INVALID", text, { details: { option: "state" } })
   }
   await ready()
@@ -101,7 +106,7 @@ export async function stepMany(
       ? runIds(listRuns({ store, ready }, { ...chosen.filter, state, limit: PAGE, cursor: undefined }))
       : distinctIds(chosen.ids)
   const target = dryRun ? dryStore(store) : store
-  const take = (batch: readonly string[]) => stepBatch(target, batch, step, given as ChangeReason)
+  const take = (batch: readonly string[]) => stepBatch(target, batch, operation, given as ChangeReason)
   return takeInBatches(firstOf(ids, limit), { size: AT_ONCE, take }, onProgress)
 }
 
@@ -111,12 +116,12 @@ const AT_ONCE = 100
 async function stepBatch(
   store: Store,
   ids: readonly string[],
-  step: RunStep,
+  operation: RunOperation,
   because: ChangeReason,
 ): Promise<readonly (BelfryError | null)[]> {
-  const why = whyOf(step, because)
+  const why = whyOf(operation, because)
   const runs = new Map((await store.readRuns(ids)).map((run) => [run.id, run]))
-  const changes = new Map(ids.map((id) => [id, runs.has(id) ? step.decide(runs.get(id)!, why) : null]))
+  const changes = new Map(ids.map((id) => [id, runs.has(id) ? operation.decide(runs.get(id)!, why) : null]))
   const made = [...changes.values()].filter((change) => change !== null)
   const answers = made.length === 0 ? [] : await store.transition(made)
   const answerOf = new Map(made.map(({ runId }, index) => [runId, answers[index]!]))
@@ -124,9 +129,9 @@ async function stepBatch(
   for (const id of ids) {
     const [run, answer] = [runs.get(id), answerOf.get(id)]
     if (run === undefined) refusals.push(noRun(id))
-    else if (answer === undefined) refusals.push(wrongState(run, step.past))
+    else if (answer === undefined) refusals.push(wrongState(run, operation.past))
     else if (isUnstorable(answer)) refusals.push(new BelfryError("BELFRY_STORE_REFUSED", answer.why))
-    else refusals.push(await refusalBy(store, { run, step, because }, answer))
+    else refusals.push(await refusalBy(store, { run, operation, because }, answer))
   }
   return refusals
 }
@@ -134,16 +139,16 @@ async function stepBatch(
 /** A run that has changed meanwhile is retried separately. */
 function refusalBy(
   store: Store,
-  { run, step, because }: { run: Run; step: RunStep; because: ChangeReason },
+  { run, operation, because }: { run: Run; operation: RunOperation; because: ChangeReason },
   { outcome }: TransitionAnswer,
 ): BelfryError | null | Promise<BelfryError | null> {
   if (outcome === "done") return null
-  if (outcome === "held") return heldBy(store, run, step.past)
-  return refusalOf(stepRun(store, run.id, step, because))
+  if (outcome === "held") return heldBy(store, run, operation.past)
+  return refusalOf(changeRun(store, run.id, operation, because))
 }
 
-function whyOf(step: RunStep, because: ChangeReason): Why {
-  return { reason: because.reason ?? step.reason, by: because.by ?? null }
+function whyOf(operation: RunOperation, because: ChangeReason): Why {
+  return { reason: because.reason ?? operation.reason, by: because.by ?? null }
 }
 
 const PAGE = 500
