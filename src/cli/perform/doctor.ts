@@ -63,7 +63,7 @@ const OFFSET_MAX_MS = 2_000
 
 async function storeChecks(call: Call, session: Session): Promise<readonly Check[]> {
   const { io } = call
-  const { scheduler, store, place, loaded } = session
+  const { scheduler, store, shownAddress, loaded } = session
   await scheduler.schedules.list({ limit: 1 })
   const inspection = (await session.inspect?.()) ?? null
   const tookMs: number[] = []
@@ -82,7 +82,7 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
   ]
   return [
     ok("configuration", loaded === null ? "none" : loaded.path),
-    ok("store", `${place}: opens`),
+    ok("store", `${shownAddress}: opens`),
     inspection === null
       ? ok("schema", "this store has no schema number")
       : ok("schema", `${inspection.schema.stored}, the newest known to this version`),

@@ -21,9 +21,9 @@ export async function migrate(call: Call): Promise<ExitCode | undefined> {
   if (action === "up") return up(call, opened)
   const schema = (await opened.inspect?.())?.schema ?? null
   const isBehind = schema !== null && schema.stored < schema.known
-  const record = { store: opened.place, isNew: opened.isNew, ...numbersOf(schema) }
+  const record = { store: opened.shownAddress, isNew: opened.isNew, ...numbersOf(schema) }
   if (call.flags.isOn("json")) await showRecord(call, record, "json")
-  else call.io.out(`${opened.place}: ${schema === null ? NO_SCHEMA : statusWords(schema)}\n`)
+  else call.io.out(`${opened.shownAddress}: ${schema === null ? NO_SCHEMA : statusWords(schema)}\n`)
   if (action === "plan") hint(call, isBehind ? "To migrate: belfry migrate" : "There is nothing to do.")
   // Exit code 1 like `diff`, so that a script can check whether a migration is pending.
   return action === "plan" && isBehind ? EXIT.failed : undefined
@@ -37,7 +37,7 @@ function actionOf(word: string | undefined): Action {
 
 async function up(call: Call, opened: OpenedStore): Promise<undefined> {
   const { io } = call
-  hint(call, `${opened.isNew ? "Creating" : "Opening"} ${opened.place} …`)
+  hint(call, `${opened.isNew ? "Creating" : "Opening"} ${opened.shownAddress} …`)
   const before = (await opened.inspect?.())?.schema ?? null
   const startedAt = io.clock.monotonic()
   await opened.store.open()
@@ -46,10 +46,10 @@ async function up(call: Call, opened: OpenedStore): Promise<undefined> {
   const tookMs = Math.round(io.clock.monotonic() - startedAt)
   const after = before === null ? null : { stored: before.known, known: before.known }
   if (call.flags.isOn("json")) {
-    const { place: store, isNew } = opened
+    const { shownAddress: store, isNew } = opened
     const record = { store, isNew, ...numbersOf(after), migratedFrom: before?.stored ?? null }
     await showRecord(call, { ...record, now: new Date(now), tookMs }, "json")
-  } else io.out(`${opened.place} ${doneWords(before, opened.isNew)}; ${tookMs} ms.\n`)
+  } else io.out(`${opened.shownAddress} ${doneWords(before, opened.isNew)}; ${tookMs} ms.\n`)
   return undefined
 }
 

@@ -33,7 +33,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
   await checkPayload(byName(tasks), task, payload)
   await withScheduler(
     call,
-    async ({ scheduler, isNew, place, loaded }) => {
+    async ({ scheduler, isNew, shownAddress, loaded }) => {
       const create = {
         ...options,
         task,
@@ -46,7 +46,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
         hint(call, `Would create ${id}. Nothing was changed.`)
         return show(call, scheduler, [view])
       }
-      if (isNew) hint(call, `Created a new store: ${place}`)
+      if (isNew) hint(call, `Created a new store: ${shownAddress}`)
       await show(call, scheduler, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
       await warnIfUnknown(call, scheduler, { task, known })

@@ -51,8 +51,13 @@ export async function start(call: Call): Promise<ExitCode> {
       roles,
       concurrency: concurrency ?? config.concurrency ?? 10,
     })
-    const facts = { version: version(), store: opened.place, roles, tasks: tasks.map(({ name }) => name) }
-    log.life("started", `Belfry ${version()} on ${opened.place}`, facts)
+    const facts = {
+      version: version(),
+      store: opened.shownAddress,
+      roles,
+      tasks: tasks.map(({ name }) => name),
+    }
+    log.life("started", `Belfry ${version()} on ${opened.shownAddress}`, facts)
   } catch (error) {
     await scheduler.stop({ timeout: 0 })
     stopped.unsubscribe()

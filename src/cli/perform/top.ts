@@ -11,8 +11,8 @@ export async function top(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const isOnce = flags.isOn("once")
   if (!isOnce && !io.isOutTerminal) return listRuns({ ...call, flags: flags.with({ watch: true }) })
-  return withScheduler(call, async ({ scheduler, place }) => {
-    const screen = new TopScreen(call, scheduler, place)
+  return withScheduler(call, async ({ scheduler, shownAddress }) => {
+    const screen = new TopScreen(call, scheduler, shownAddress)
     if (!isOnce) return live(call, screen, flags.durationMs("interval") ?? 2_000)
     await screen.refresh()
     io.out(

@@ -12,7 +12,7 @@ import { nextWords, whenWords } from "./schedule-rows.ts"
 import { formatTable, paintFor } from "./table.ts"
 
 export interface Started {
-  readonly place: string
+  readonly shownAddress: string
   readonly isNew: boolean
   readonly configPath: string | null
   readonly tasks: readonly string[]
@@ -42,11 +42,11 @@ export async function printSummary(call: Call, scheduler: Client, started: Start
   )
 }
 
-function factsOf({ place, isNew, configPath, tasks, roles, concurrency }: Started): readonly Fact[] {
+function factsOf({ shownAddress, isNew, configPath, tasks, roles, concurrency }: Started): readonly Fact[] {
   const works = roles.includes("work")
   const fires = roles.includes("fire")
   return [
-    ["Store", `${place}${isNew && !place.includes("memory") ? " (new)" : ""}`],
+    ["Store", `${shownAddress}${isNew && !shownAddress.includes("memory") ? " (new)" : ""}`],
     ["Config", configPath ?? "none (belfry.config.ts in this folder would be read)"],
     ["Tasks", works ? tasks.join(", ") : ""],
     ["Roles", roleWords(fires, works, concurrency)],

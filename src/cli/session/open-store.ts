@@ -13,7 +13,7 @@ export const DEFAULT_STORE = "./belfry.db"
 /** A store, and its address without the password. */
 export interface OpenedStore {
   readonly store: Store
-  readonly place: string
+  readonly shownAddress: string
   /** The store did not exist and is created now. */
   readonly isNew: boolean
   /** Reads the schema without opening the store. Null: the store can't be inspected. */
@@ -33,12 +33,12 @@ export async function storeAt(
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
   if (io.openStore !== undefined)
-    return { store: io.openStore(address), place: masked(address), isNew: false, inspect: null }
+    return { store: io.openStore(address), shownAddress: masked(address), isNew: false, inspect: null }
   const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
   if (scheme === "memory") {
     const { memory } = await import("../../stores/memory/memory.ts")
-    const place = "the memory of this process; nothing is kept after it stops"
-    return { store: memory(), place, isNew: true, inspect: null }
+    const shownAddress = "the memory of this process; nothing is kept after it stops"
+    return { store: memory(), shownAddress, isNew: true, inspect: null }
   }
   // A single letter is a drive on Windows, not a scheme.
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
@@ -69,15 +69,15 @@ async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> 
     )
   }
   const { sqlite, inspect } = await import("../../sqlite.ts")
-  return { store: sqlite(path), place: path, isNew, inspect: () => inspect(path) }
+  return { store: sqlite(path), shownAddress: path, isNew, inspect: () => inspect(path) }
 }
 
 /** Inspects the database first, so that a command that only reads doesn't create a store in it. */
 async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore> {
   const { postgres, inspect } = await import("../../postgres.ts")
-  const place = masked(url)
-  const isNew = await isNewStore(() => inspect(url), place, mayCreate)
-  return { store: postgres(url), place, isNew, inspect: () => inspect(url) }
+  const shownAddress = masked(url)
+  const isNew = await isNewStore(() => inspect(url), shownAddress, mayCreate)
+  return { store: postgres(url), shownAddress, isNew, inspect: () => inspect(url) }
 }
 
 async function redisAt(
@@ -85,29 +85,29 @@ async function redisAt(
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
   const { redis, inspect } = await import("../../redis.ts")
-  const place = masked(address)
+  const shownAddress = masked(address)
   // Only for commands that may create a store. For commands that read, `doctor` reports the same warnings.
   const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
   const store = redis(address, { onWarning })
-  const isNew = await isNewStore(() => inspect(address), place, mayCreate)
-  return { store, place, isNew, inspect: () => inspect(address) }
+  const isNew = await isNewStore(() => inspect(address), shownAddress, mayCreate)
+  return { store, shownAddress, isNew, inspect: () => inspect(address) }
 }
 
 async function isNewStore(
   inspect: () => Promise<Inspection>,
-  place: string,
+  shownAddress: string,
   mayCreate: boolean,
 ): Promise<boolean> {
   const isNew = (await inspect()).schema.stored === 0
-  if (isNew && !mayCreate) throw noStoreIn(place)
+  if (isNew && !mayCreate) throw noStoreIn(shownAddress)
   return isNew
 }
 
-function noStoreIn(place: string): CliError {
+function noStoreIn(shownAddress: string): CliError {
   return new CliError(
     EXIT.unavailable,
-    `There is no store in ${place}.`,
-    `Create it with: belfry start --store ${place}`,
+    `There is no store in ${shownAddress}.`,
+    `Create it with: belfry start --store ${shownAddress}`,
   )
 }
 

@@ -109,7 +109,7 @@ async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: bo
   const named = givenAddress(call)
   const configured = loaded?.config.store
   if (named === undefined && typeof configured === "object")
-    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, inspect: null }
+    return { store: configured, shownAddress: `the store of ${loaded!.path}`, isNew: false, inspect: null }
   const address = named ?? (typeof configured === "string" ? configured : DEFAULT_STORE)
   return storeAt(address, { io, mayCreate })
 }

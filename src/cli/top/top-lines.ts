@@ -9,7 +9,7 @@ import type { TopRow, TopState } from "./top-keys.ts"
 
 /** The input of one screen. */
 export interface ScreenContent {
-  readonly place: string
+  readonly shownAddress: string
   readonly zone: string
   readonly data: TopData
   readonly sections: TopSections
@@ -38,7 +38,7 @@ export function screenLines(content: ScreenContent, screen: ScreenSize): readonl
   return [...lines, footLine(content, screen.paint)].map((line) => cutLine(line, screen.columns))
 }
 
-function headLines({ data, place, zone }: ScreenContent, paint: Paint): readonly string[] {
+function headLines({ data, shownAddress, zone }: ScreenContent, paint: Paint): readonly string[] {
   const { overview, now, storeMs, recent } = data
   const { workers, runs } = overview
   const slots = `${workers.running}/${workers.slots} slots`
@@ -49,7 +49,7 @@ function headLines({ data, place, zone }: ScreenContent, paint: Paint): readonly
     ended.length === 0 ? "" : `   success ${Math.floor((good / ended.length) * 100)} % of ${ended.length}`
   const time = wallWords(now, zone, now).split(" ").at(-1)!
   return [
-    `${paint("bold", "belfry top")}  ${printable(place)}  store ${storeMs.toFixed(0)} ms  ${time} ${zone}`,
+    `${paint("bold", "belfry top")}  ${printable(shownAddress)}  store ${storeMs.toFixed(0)} ms  ${time} ${zone}`,
     `workers ${workers.online} (${slots})${silent}   pending ${runs.pending}   running ${runs.running}   failed ${runs.failed}${success}`,
   ]
 }

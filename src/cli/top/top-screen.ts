@@ -14,16 +14,16 @@ const LOG_PAGE = 1_000
 export class TopScreen {
   readonly #call: Call
   readonly #scheduler: Client
-  readonly #place: string
+  readonly #shownAddress: string
   #data: TopData | null = null
   #state: TopState = TOP_START
   #log: readonly LogLineView[] = []
   #fault = ""
 
-  constructor(call: Call, scheduler: Client, place: string) {
+  constructor(call: Call, scheduler: Client, shownAddress: string) {
     this.#call = call
     this.#scheduler = scheduler
-    this.#place = place
+    this.#shownAddress = shownAddress
   }
 
   /** Reads all data again. */
@@ -54,7 +54,14 @@ export class TopScreen {
     const rows = rowsOf(sections)
     const chosen = rows[positionIn(rows, this.#state.chosen)]?.name ?? null
     const message = this.#fault === "" ? this.#state.message : this.#fault
-    const about = { place: this.#place, zone: io.zone, data: this.#data, sections, chosen, log: this.#log }
+    const about = {
+      shownAddress: this.#shownAddress,
+      zone: io.zone,
+      data: this.#data,
+      sections,
+      chosen,
+      log: this.#log,
+    }
     const size = { paint: paintOf(this.#call), columns: io.columns(), rows: io.rows() }
     return screenLines({ ...about, state: { ...this.#state, message } }, size)
   }
