@@ -2,7 +2,7 @@
 
 export type { DstPolicy } from "./core/cron/cron.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/firing/plan.ts"
+export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/planning/plan.ts"
 export type { Document, NewDocument } from "./core/records/document.ts"
 export type { JournalEntry, NewJournalEntry } from "./core/records/journal.ts"
 export type {
@@ -52,8 +52,8 @@ export {
   scheduleStateOf,
 } from "./core/schedule/schedule-state.ts"
 export { afterEnd, isEnd } from "./core/schedule/schedule-tally.ts"
+export type { Trigger } from "./core/schedule/timetable.ts"
 export type { Instant } from "./core/time/instant.ts"
-export type { Trigger } from "./core/time/timetable.ts"
 export type { Json } from "./core/values/json.ts"
 export {
   AN_INSTANT,

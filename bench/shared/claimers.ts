@@ -1,4 +1,4 @@
-import { planFire } from "../../src/core/firing/fire.ts"
+import { planFire } from "../../src/core/planning/fire.ts"
 import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import type { Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../core/firing/plan.ts"
+import type { FirePlan } from "../core/planning/plan.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
 import { MINUTE } from "../core/time/instant.ts"
 import { describeThrown } from "../core/values/thrown.ts"

@@ -1,11 +1,11 @@
-import { runIdOf } from "../core/firing/occurrence.ts"
+import { runIdOf } from "../core/planning/occurrence.ts"
 import {
   type FireFacts,
   needsRecords,
   type Plan,
   type Recorded,
   UNFINISHED_FACTS_MAX,
-} from "../core/firing/plan.ts"
+} from "../core/planning/plan.ts"
 import { isRange, type Missed, UNFINISHED } from "../core/run/run.ts"
 import type { RunSummary } from "../core/run/run-summary.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule/schedule.ts"

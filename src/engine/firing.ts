@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import { cancelsOf, type Plan } from "../core/firing/plan.ts"
-import { planOnHold } from "../core/firing/settling.ts"
+import { cancelsOf, type Plan } from "../core/planning/plan.ts"
+import { planOnHold } from "../core/planning/settling.ts"
 import type { SkipReason } from "../core/run/run.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
 import { type Instant, SECOND } from "../core/time/instant.ts"

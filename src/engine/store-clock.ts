@@ -1,5 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
-import { CLOCK_TOLERANCE_MS, firedAhead } from "../core/firing/fired-ahead.ts"
+import { CLOCK_TOLERANCE_MS, firedAhead } from "../core/planning/fired-ahead.ts"
 import { formatDuration } from "../core/time/duration.ts"
 import { type Instant, SECOND } from "../core/time/instant.ts"
 import type { Logger } from "../runtime/logger.ts"

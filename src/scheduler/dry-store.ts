@@ -1,5 +1,5 @@
 import { assert } from "../core/errors.ts"
-import type { FirePlan } from "../core/firing/plan.ts"
+import type { FirePlan } from "../core/planning/plan.ts"
 import type { NewDocument } from "../core/records/document.ts"
 import {
   firstClaimableAt,

@@ -1,4 +1,4 @@
-import type { FireFacts } from "../core/firing/plan.ts"
+import type { FireFacts } from "../core/planning/plan.ts"
 import type { StatisticsAddition } from "../core/records/statistics.ts"
 import type { Progress, Run, RunState, TriggeredBy } from "../core/run/run.ts"
 import type { RunCounts } from "../core/run/run-states.ts"

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../core/firing/plan.ts"
+import type { FirePlan } from "../core/planning/plan.ts"
 import type { Document, NewDocument } from "../core/records/document.ts"
 import type { JournalEntry, NewJournalEntry } from "../core/records/journal.ts"
 import type { StatisticsBucket } from "../core/records/statistics.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { deletionOf } from "../../src/core/firing/plan.ts"
+import { deletionOf } from "../../src/core/planning/plan.ts"
 import { defineTask } from "../../src/index.ts"
 import { anEntry } from "../../src/store/laws/factories.ts"
 import type { Hint, Store } from "../../src/store/store.ts"

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../src/core/firing/plan.ts"
+import type { FirePlan } from "../../src/core/planning/plan.ts"
 import type { Store } from "../../src/store/store.ts"
 import type { Observer } from "./observer.ts"
 

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../src/core/firing/plan.ts"
+import type { FirePlan } from "../../src/core/planning/plan.ts"
 import { isRange, type NewRun } from "../../src/core/run/run.ts"
 import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import type { Instant } from "../../src/core/time/instant.ts"

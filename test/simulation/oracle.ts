@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleDefinition } from "../../src/core/schedule/schedule.ts"
+import type { Trigger } from "../../src/core/schedule/timetable.ts"
 import { DAY, HOUR, type Instant, MINUTE } from "../../src/core/time/instant.ts"
-import type { Trigger } from "../../src/core/time/timetable.ts"
 
 /**
  * The occurrences of a schedule, computed without code of the product: intervals by division, cron by trying every minute of the

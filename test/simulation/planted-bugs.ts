@@ -1,5 +1,5 @@
-import { runIdOf } from "../../src/core/firing/occurrence.ts"
-import { type FirePlan, NO_FACTS } from "../../src/core/firing/plan.ts"
+import { runIdOf } from "../../src/core/planning/occurrence.ts"
+import { type FirePlan, NO_FACTS } from "../../src/core/planning/plan.ts"
 import { isRange, type Run, type RunChange } from "../../src/core/run/run.ts"
 import type { Schedule } from "../../src/core/schedule/schedule.ts"
 import { HOUR, MINUTE, SECOND } from "../../src/core/time/instant.ts"

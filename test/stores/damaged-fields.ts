@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aClaim, aRun, aSchedule, type NewRun, type Run, type Schedule, type Store } from "belfry/store"
 import { test } from "vitest"
-import { planFire } from "../../src/core/firing/fire.ts"
+import { planFire } from "../../src/core/planning/fire.ts"
 import { retry, succeed } from "../../src/core/run/run.ts"
 import { plannedBy } from "../../src/engine/facts.ts"
 import { runSummaryView, runView, scheduleView } from "../../src/scheduler/views.ts"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aClaim, aRun, aSchedule, type Schedule, type Store } from "belfry/store"
 import { expect, test } from "vitest"
-import { planFire } from "../../src/core/firing/fire.ts"
+import { planFire } from "../../src/core/planning/fire.ts"
 import { aPage, created, enqueued, runById, scheduleById } from "../../src/store/laws/steps.ts"
 
 /** A store, and a function that writes into its records directly, without the store's checks. */

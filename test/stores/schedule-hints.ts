@@ -1,6 +1,6 @@
 import type { Hint, Store } from "belfry/store"
 import { expect, test } from "vitest"
-import { progressOf } from "../../src/core/firing/plan.ts"
+import { progressOf } from "../../src/core/planning/plan.ts"
 import { succeed } from "../../src/core/run/run.ts"
 import { aClaim, anEntry, aPlan, aRun, aSchedule } from "../../src/store/laws/factories.ts"
 import { created, deleteSchedule, running, several } from "../../src/store/laws/steps.ts"

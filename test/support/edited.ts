@@ -1,6 +1,6 @@
-import { planFire } from "../../src/core/firing/fire.ts"
-import { factsAfter, NO_FACTS } from "../../src/core/firing/plan.ts"
 import type { ScheduleOptions } from "../../src/core/options/options.ts"
+import { planFire } from "../../src/core/planning/fire.ts"
+import { factsAfter, NO_FACTS } from "../../src/core/planning/plan.ts"
 import type { Edit, Schedule } from "../../src/core/schedule/schedule.ts"
 import { aDefinition, applied, at, ledger } from "./records.ts"
 

@@ -1,8 +1,8 @@
 import { BelfryError } from "../../src/core/errors.ts"
-import { planFire } from "../../src/core/firing/fire.ts"
-import { type FireFacts, NO_FACTS, type Plan } from "../../src/core/firing/plan.ts"
 import { defineSchedule, newSchedule } from "../../src/core/options/definition.ts"
 import type { ScheduleOptions } from "../../src/core/options/options.ts"
+import { planFire } from "../../src/core/planning/fire.ts"
+import { type FireFacts, NO_FACTS, type Plan } from "../../src/core/planning/plan.ts"
 import { DEFAULT_RETRY } from "../../src/core/run/backoff.ts"
 import type { NewRun, RunRef } from "../../src/core/run/run.ts"
 import type {

@@ -1,4 +1,4 @@
-import { firedAhead } from "../../core/firing/fired-ahead.ts"
+import { firedAhead } from "../../core/planning/fired-ahead.ts"
 import { type Check, ok, problem, warning } from "../../core/records/check.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/dependency-cycles.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"

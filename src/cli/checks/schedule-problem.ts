@@ -1,5 +1,5 @@
 import { defineSchedule } from "../../core/options/definition.ts"
-import { unreadOptionsIn } from "../../core/options/unread-options.ts"
+import { unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 

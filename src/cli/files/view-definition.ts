@@ -2,7 +2,7 @@ import { defineSchedule, newSchedule } from "../../core/options/definition.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
 import { changedFields } from "../../core/schedule/reconcile.ts"
 import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
-import type { Trigger } from "../../core/time/timetable.ts"
+import type { Trigger } from "../../core/schedule/timetable.ts"
 import { type ScheduleView, scheduleView } from "../../scheduler/views.ts"
 
 export { minimalOptions } from "../../core/options/minimal-options.ts"

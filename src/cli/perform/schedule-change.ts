@@ -1,7 +1,7 @@
 import { defineSchedule } from "../../core/options/definition.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
-import { unreadOptionsIn } from "../../core/options/unread-options.ts"
 import { unanswered } from "../../core/schedule/schedule-lints.ts"
+import { unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { Client } from "../../scheduler/client.ts"
 import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
 import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-check.ts"

@@ -1,8 +1,8 @@
 import { DEFAULT_DST, EXPRESSION_MAX } from "../cron/parse.ts"
+import { replan } from "../planning/steer.ts"
 import { NO_PROGRESS, NO_RUNS, type Schedule, type ScheduleDefinition } from "../schedule/schedule.ts"
-import { replan } from "../schedule/steer.ts"
+import { nextInTimetable, type Trigger } from "../schedule/timetable.ts"
 import { type Instant, SECOND } from "../time/instant.ts"
-import { nextInTimetable, type Trigger } from "../time/timetable.ts"
 import { zoneNamed } from "../time/zone.ts"
 import { toPayload } from "../values/json.ts"
 import {

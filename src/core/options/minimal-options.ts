@@ -1,13 +1,13 @@
 import { DEFAULT_DST } from "../cron/parse.ts"
 import { DEFAULT_RETRY, type RetryPolicy } from "../run/backoff.ts"
 import type { CatchUp, ScheduleDefinition } from "../schedule/schedule.ts"
+import type { Trigger } from "../schedule/timetable.ts"
+import { readableTriggers, unreadOptionsIn } from "../schedule/unread-options.ts"
 import { DAY, formatInstant, HOUR, type Instant, isInstant, MINUTE, SECOND } from "../time/instant.ts"
-import type { Trigger } from "../time/timetable.ts"
 import type { Json } from "../values/json.ts"
 import type { POLICY_OPTIONS, Policies } from "./definition.ts"
 import type { ScheduleOptions } from "./options.ts"
 import { DEFAULT_CATCH_UP, usualLimit } from "./policies.ts"
-import { readableTriggers, unreadOptionsIn } from "./unread-options.ts"
 
 /** Options as JSON. */
 type Written = { readonly [option: string]: Json }

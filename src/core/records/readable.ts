@@ -1,8 +1,8 @@
 import { BelfryError } from "../errors.ts"
 import type { Pause, Schedule } from "../schedule/schedule.ts"
+import type { Trigger } from "../schedule/timetable.ts"
 import { DURATION_MAX } from "../time/duration.ts"
 import { isInstant, SECOND } from "../time/instant.ts"
-import type { Trigger } from "../time/timetable.ts"
 import { shownJson } from "../values/shown.ts"
 
 /**

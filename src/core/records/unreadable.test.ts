@@ -1,6 +1,6 @@
 import { assert, test } from "vitest"
-import { planFire } from "../firing/fire.ts"
-import { NO_FACTS, planOf } from "../firing/plan.ts"
+import { planFire } from "../planning/fire.ts"
+import { NO_FACTS, planOf } from "../planning/plan.ts"
 import { NO_PROGRESS, NO_RUNS } from "../schedule/schedule.ts"
 import { endUnreadable, unreadableRun, unreadableSchedule } from "./unreadable.ts"
 

@@ -1,8 +1,8 @@
 import type { DstPolicy } from "../cron/cron.ts"
 import type { RetryPolicy } from "../run/backoff.ts"
 import type { Instant } from "../time/instant.ts"
-import type { Timetable, Trigger } from "../time/timetable.ts"
 import type { Json } from "../values/json.ts"
+import type { Timetable, Trigger } from "./timetable.ts"
 
 /** A stored rule (when, which task, which payload, which policies) and its progress. */
 export interface Schedule extends ScheduleDefinition, ScheduleProgress, ScheduleTally {

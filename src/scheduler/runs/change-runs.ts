@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import { checked } from "../../core/options/checked.ts"
+import type { Why } from "../../core/planning/steer.ts"
 import {
   cancel,
   isAlreadyMade,
@@ -10,7 +11,6 @@ import {
   takeAway,
   UNFINISHED,
 } from "../../core/run/run.ts"
-import type { Why } from "../../core/schedule/steer.ts"
 import type { Store, TransitionAnswer } from "../../store/store.ts"
 import { accepted, isUnstorable } from "../../store/unstorable.ts"
 import { dryStore } from "../dry-store.ts"

@@ -1,4 +1,3 @@
-import { isOccurrenceId } from "../../core/firing/occurrence.ts"
 import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/options/checked.ts"
 import {
   duration,
@@ -14,6 +13,7 @@ import {
 import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import type { PriorityOption, RetryOptions, When } from "../../core/options/options.ts"
 import { PRIORITY, RETRY } from "../../core/options/policies.ts"
+import { isOccurrenceId } from "../../core/planning/occurrence.ts"
 import type { NewRun } from "../../core/run/run.ts"
 import type { Duration } from "../../core/time/duration.ts"
 import { type Json, toPayload } from "../../core/values/json.ts"

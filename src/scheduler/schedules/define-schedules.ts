@@ -2,9 +2,9 @@ import { BelfryError } from "../../core/errors.ts"
 import { checked, checkedValue } from "../../core/options/checked.ts"
 import { defineSchedule } from "../../core/options/definition.ts"
 import { checkId, scheduleSource } from "../../core/options/policies.ts"
+import { createdEntry } from "../../core/planning/schedule-journal.ts"
+import type { Why } from "../../core/planning/steer.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
-import { createdEntry } from "../../core/schedule/schedule-journal.ts"
-import type { Why } from "../../core/schedule/steer.ts"
 import type { ScheduleView } from "../views.ts"
 import {
   editSchedule,

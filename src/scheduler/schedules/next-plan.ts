@@ -1,5 +1,5 @@
-import { afterNextPlan } from "../../core/firing/next-plan.ts"
-import { isEdited } from "../../core/schedule/edits.ts"
+import { isEdited } from "../../core/planning/edits.ts"
+import { afterNextPlan } from "../../core/planning/next-plan.ts"
 import type { Schedule } from "../../core/schedule/schedule.ts"
 import { readFacts } from "../../engine/facts.ts"
 import type { Store } from "../../store/store.ts"

@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import { afterNextPlan } from "../../core/firing/next-plan.ts"
-import { passedBy, upcomingAfter } from "../../core/firing/occurrence.ts"
+import { afterNextPlan } from "../../core/planning/next-plan.ts"
+import { passedBy, upcomingAfter } from "../../core/planning/occurrence.ts"
 import type { Schedule } from "../../core/schedule/schedule.ts"
 import { formatInstant, type Instant } from "../../core/time/instant.ts"
 

@@ -5,8 +5,8 @@ import { payload, required } from "../../core/options/kinds.ts"
 import { TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import { minimalOptionsBesideTriggers, minimalTriggers } from "../../core/options/minimal-options.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
-import { readableTriggers, unreadOptionsIn } from "../../core/options/unread-options.ts"
 import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { readableTriggers, unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { AnyTask } from "../../task/task.ts"
 
 /** The options that an update can change. Null removes an option. */

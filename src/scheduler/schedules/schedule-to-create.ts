@@ -1,9 +1,9 @@
 import { BelfryError } from "../../core/errors.ts"
-import { NO_FACTS } from "../../core/firing/plan.ts"
 import { newSchedule, newScheduleDueNow } from "../../core/options/definition.ts"
-import { describeTriggers } from "../../core/run/new-run.ts"
+import { NO_FACTS } from "../../core/planning/plan.ts"
+import { pause, type Why } from "../../core/planning/steer.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
-import { pause, type Why } from "../../core/schedule/steer.ts"
+import { describeTriggers } from "../../core/schedule/trigger-text.ts"
 import { formatInstant, type Instant } from "../../core/time/instant.ts"
 
 /** The initial state of a new schedule. */

@@ -1,4 +1,4 @@
-import { type FirePlan, progressOf } from "../../core/firing/plan.ts"
+import { type FirePlan, progressOf } from "../../core/planning/plan.ts"
 import type { NewDocument } from "../../core/records/document.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import type { NewRun } from "../../core/run/run.ts"

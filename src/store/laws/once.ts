@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { UNFINISHED_FACTS_MAX } from "../../core/firing/plan.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/planning/plan.ts"
 import { cancel, succeed } from "../../core/run/run.ts"
 import { aPlan, aPruning, aRun, aRunOf, aSchedule, aSkip, DISTINCT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"

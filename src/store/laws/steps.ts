@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { FireFacts } from "../../core/firing/plan.ts"
+import type { FireFacts } from "../../core/planning/plan.ts"
 import type { NewRun, Run } from "../../core/run/run.ts"
 import type { RunCounts } from "../../core/run/run-states.ts"
 import type { RunSummary } from "../../core/run/run-summary.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { progressOf } from "../../core/firing/plan.ts"
+import { progressOf } from "../../core/planning/plan.ts"
 import { cancel } from "../../core/run/run.ts"
 import { NO_RUNS, type ScheduleProgress } from "../../core/schedule/schedule.ts"
 import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { progressOf } from "../../core/firing/plan.ts"
+import { progressOf } from "../../core/planning/plan.ts"
 import type { RunChange, RunState } from "../../core/run/run.ts"
 import { anEntry, aPlan, aRun, aSchedule, aSkip } from "../../store/laws/factories.ts"
 import type { FireAnswer } from "../../store/store.ts"

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../core/firing/plan.ts"
+import type { FirePlan } from "../../core/planning/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run/run.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type { EnqueueAnswer, FireAnswer, Hint, Swap, TransitionAnswer } from "../../store/store.ts"

@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { FirePlan } from "../../core/firing/plan.ts"
+import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run/run.ts"
 import { NO_RUNS, type Schedule } from "../../core/schedule/schedule.ts"

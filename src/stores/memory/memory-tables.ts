@@ -1,4 +1,4 @@
-import { UNFINISHED_FACTS_MAX } from "../../core/firing/plan.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/planning/plan.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,

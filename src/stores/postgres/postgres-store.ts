@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../core/firing/plan.ts"
+import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import type { NewRun, RunChange } from "../../core/run/run.ts"
 import { noRunCounts } from "../../core/run/run-states.ts"

@@ -1,4 +1,4 @@
-import { progressOf } from "../../core/firing/plan.ts"
+import { progressOf } from "../../core/planning/plan.ts"
 import { unreadableSchedule } from "../../core/records/unreadable.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import {

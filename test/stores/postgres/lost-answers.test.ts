@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
-import { progressOf } from "../../../src/core/firing/plan.ts"
+import { progressOf } from "../../../src/core/planning/plan.ts"
 import { isAlreadyMade, succeed } from "../../../src/core/run/run.ts"
 import {
   aClaim,

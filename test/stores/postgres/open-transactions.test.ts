@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { afterEach, beforeAll, beforeEach, describe, test } from "vitest"
-import { planFire } from "../../../src/core/firing/fire.ts"
+import { planFire } from "../../../src/core/planning/fire.ts"
 import { DAY, NOON, openSqlHarness, type SqlHarness, scheduleIn } from "./sql-harness.ts"
 
 /** Another program's transaction has triggered a schedule, and stays open. */

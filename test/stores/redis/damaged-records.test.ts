@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aSchedule } from "belfry/store"
 import { test } from "vitest"
-import { planFire } from "../../../src/core/firing/fire.ts"
+import { planFire } from "../../../src/core/planning/fire.ts"
 import { created, deleteSchedule, scheduleById } from "../../../src/store/laws/steps.ts"
 import { damagedRecords } from "../damaged-records.ts"
 import { aFreshStore } from "./scratch.ts"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { aClaim, aRun, aSchedule } from "belfry/store"
 import { describe, test } from "vitest"
-import { planFire } from "../../../src/core/firing/fire.ts"
+import { planFire } from "../../../src/core/planning/fire.ts"
 import { succeed } from "../../../src/core/run/run.ts"
 import { aHeartbeat, aLogLine, aPruning, aWorker, heldRun } from "../../../src/store/laws/factories.ts"
 import { aPage, created, enqueued } from "../../../src/store/laws/steps.ts"

@@ -1,4 +1,4 @@
-import { UNFINISHED_FACTS_MAX } from "../../../core/firing/plan.ts"
+import { UNFINISHED_FACTS_MAX } from "../../../core/planning/plan.ts"
 import {
   SHARE_AHEAD_MAX_MS,
   SHARE_MS,

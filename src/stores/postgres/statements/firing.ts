@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../../core/firing/plan.ts"
+import type { FirePlan } from "../../../core/planning/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isLockTimeout, isUniqueViolation } from "../faults.ts"

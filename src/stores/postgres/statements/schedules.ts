@@ -1,5 +1,5 @@
+import { isEdited } from "../../../core/planning/edits.ts"
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
-import { isEdited } from "../../../core/schedule/edits.ts"
 import type { Schedule } from "../../../core/schedule/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"

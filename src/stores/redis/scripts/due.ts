@@ -1,4 +1,4 @@
-import type { FireFacts } from "../../../core/firing/plan.ts"
+import type { FireFacts } from "../../../core/planning/plan.ts"
 import { DATE_MAX } from "../../../core/records/valid-records.ts"
 import type { RunRef, RunState } from "../../../core/run/run.ts"
 import type { Schedule } from "../../../core/schedule/schedule.ts"

@@ -1,4 +1,4 @@
-import { progressOf } from "../../../core/firing/plan.ts"
+import { progressOf } from "../../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
 import type { Schedule } from "../../../core/schedule/schedule.ts"
 import type { Swap } from "../../../store/store.ts"

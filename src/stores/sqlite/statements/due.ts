@@ -1,4 +1,4 @@
-import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/firing/plan.ts"
+import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/planning/plan.ts"
 import type { RunRef } from "../../../core/run/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../../core/schedule/schedule.ts"
 import type { Instant } from "../../../core/time/instant.ts"

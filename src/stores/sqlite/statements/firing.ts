@@ -1,4 +1,4 @@
-import type { FirePlan } from "../../../core/firing/plan.ts"
+import type { FirePlan } from "../../../core/planning/plan.ts"
 import type { NewRun } from "../../../core/run/run.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { FireAnswer } from "../../../store/store.ts"
