@@ -21,7 +21,7 @@ export interface ManyOptions {
 
 /** The result of a step that was taken for many records. */
 export interface ManyReport {
-  /** The records for which the step was taken. */
+  /** The records that were changed. */
   readonly ids: readonly string[]
   /** The records for which the operation was refused, because they changed or don't exist. The other records are not affected. */
   readonly refused: readonly Refused[]
