@@ -1,4 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
+import { answerOf } from "../runtime/deadline.ts"
 import type { LockClock } from "./clock.ts"
 
 /** How a connection to a database is opened and closed. */
@@ -57,12 +58,6 @@ export class LockConnection<Opened> {
   }
 
   #byDeadline<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const stop = this.#clock.setTimer(DEADLINE_MS, () => {
-        const text = `${this.#steps.where} did not answer within ${DEADLINE_MS / 1_000} s.`
-        reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
-      })
-      work.then(resolve, reject).finally(stop)
-    })
+    return answerOf(this.#clock, work, { where: this.#steps.where, deadlineMs: DEADLINE_MS })
   }
 }

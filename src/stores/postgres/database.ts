@@ -1,4 +1,4 @@
-import { withDeadline } from "../kit/deadline.ts"
+import { answerOf } from "../../runtime/deadline.ts"
 import type { Timers } from "../kit/timers.ts"
 import type { Pool, PoolClient, Queryable } from "./client.ts"
 import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
@@ -116,7 +116,7 @@ export class Database implements Runner {
       throw faultOf(error, where)
     })
     const remainingMs = endsAt - this.#timers.monotonic()
-    return withDeadline(this.#timers, answer, { where, deadlineMs, remainingMs })
+    return answerOf(this.#timers, answer, { where, deadlineMs, remainingMs })
   }
 
   /** Takes a connection from the pool. The caller must release it. */

@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import { withDeadline } from "../kit/deadline.ts"
+import { answerOf } from "../../runtime/deadline.ts"
 import type { Timers } from "../kit/timers.ts"
 import type { RedisClient, RedisOptions } from "./client.ts"
 import { faultOf, isDatabaseRefused, isWrongType, refusalOf } from "./faults.ts"
@@ -66,12 +66,14 @@ export class Connection {
   /** Settles by the deadline even if the network hangs. Translates errors of the driver and of the server. */
   withDeadline<T>(work: Promise<T>): Promise<T> {
     const { deadlineMs, where } = this.#options
-    const onPassed = () => {
+    return answerOf(this.#timers, this.#answerOf(work), {
+      ...{ where, deadlineMs },
+      explain: () => (this.#connectionError === null ? "" : `The driver says: ${this.#connectionError}.`),
       // If the server vanished without closing the connection, the connection would stay open and unanswered forever.
-      if (this.#isOwned) this.#client.disconnect(true)
-      return this.#connectionError === null ? "" : `The driver says: ${this.#connectionError}.`
-    }
-    return withDeadline(this.#timers, this.#answerOf(work), { where, deadlineMs, onPassed })
+      onPassed: () => {
+        if (this.#isOwned) this.#client.disconnect(true)
+      },
+    })
   }
 
   async #answerOf<T>(work: Promise<T>): Promise<T> {

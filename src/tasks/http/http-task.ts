@@ -86,7 +86,7 @@ async function call(context: TaskContext<HttpCall>, setup: Setup): Promise<unkno
   // The URL with its references, so that no value of a variable gets into a message.
   const shown = `${payload.method} ${payload.url}`
   const message = messageOf(context, environment, clock)
-  const answer = await withDeadline(context, clock, (signal) => send(message, signal, setup)).catch(
+  const answer = await withTimeout(context, clock, (signal) => send(message, signal, setup)).catch(
     (error) => {
       throw withoutSecrets(error, shown, environment.redaction)
     },
@@ -158,7 +158,7 @@ function headersOf(
 }
 
 /** Aborts at the run's signal or after the timeout, without waiting for a resolver or server any longer. */
-async function withDeadline<Result>(
+async function withTimeout<Result>(
   { payload, signal }: TaskContext<HttpCall>,
   clock: Clock,
   perform: (signal: AbortSignal) => Promise<Result>,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts"
+import { withDeadline } from "../../runtime/deadline.ts"
 import type { Logger } from "../../runtime/logger.ts"
 import { rowsOf, type SqlPool } from "./sql-pool.ts"
-import { within } from "./waiting.ts"
 
 /** Includes the user of the connection, because a function can `reset role`. */
 const FIND_POWERS = `
@@ -53,7 +53,7 @@ async function powersOf(pool: SqlPool, role: string | null, clock: Clock) {
   let isAnswered = false
   try {
     const late = () => new Error(`PostgreSQL did not answer within ${ANSWER_MS / 1_000} s.`)
-    const rows = await within(rowsOf(client, FIND_POWERS, [role]), { ms: ANSWER_MS, clock, late })
+    const rows = await withDeadline(clock, rowsOf(client, FIND_POWERS, [role]), { ms: ANSWER_MS, late })
     isAnswered = true
     return rows
   } finally {

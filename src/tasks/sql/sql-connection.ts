@@ -1,9 +1,9 @@
 import { storable } from "../../core/values/thrown.ts"
 import type { Clock } from "../../runtime/clock.ts"
+import { withDeadline } from "../../runtime/deadline.ts"
 import type { RunLogger } from "../../task/task-context.ts"
 import { failureOf, SqlFailure } from "./sql-failure.ts"
 import { rowsOf, type SqlClient, type SqlNotice, type SqlPool, type SqlRow } from "./sql-pool.ts"
-import { within } from "./waiting.ts"
 
 /** Longer than any statement around the function takes on a healthy database. */
 const STATEMENT_MS = 10_000
@@ -38,7 +38,7 @@ export class SqlConnection {
   /** With a time limit, for statements that are quick on a healthy database. */
   rowsSoon(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> {
     const late = () => new SqlFailure(`PostgreSQL did not answer within ${STATEMENT_MS / 1_000} s.`)
-    return within(this.rows(text, values), { ms: STATEMENT_MS, clock: this.#clock, late })
+    return withDeadline(this.#clock, this.rows(text, values), { ms: STATEMENT_MS, late })
   }
 
   /** Rolls back and returns the connection to the pool. If that fails, closes it, which also ends the transaction. */
