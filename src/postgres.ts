@@ -1,5 +1,5 @@
 /** The PostgreSQL store, and database functions as tasks: `belfry/postgres`. */
-export type { Check } from "./core/records/check.ts"
+export type { Check } from "./store/check.ts"
 export type { Inspection } from "./store/inspection.ts"
 export type { Pool, Queryable } from "./stores/postgres/client.ts"
 export { inspect } from "./stores/postgres/inspect.ts"

@@ -1,5 +1,5 @@
 /** The store for Redis and Valkey: `belfry/redis`. */
-export type { Check } from "./core/records/check.ts"
+export type { Check } from "./store/check.ts"
 export type { Inspection } from "./store/inspection.ts"
 export type { RedisClient } from "./stores/redis/client.ts"
 export { inspect } from "./stores/redis/inspect.ts"

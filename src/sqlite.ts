@@ -1,5 +1,5 @@
 /** The SQLite store: `belfry/sqlite`. */
-export type { Check } from "./core/records/check.ts"
+export type { Check } from "./store/check.ts"
 export type { Inspection } from "./store/inspection.ts"
 export { inspect } from "./stores/sqlite/inspect.ts"
 export type { SqliteOptions } from "./stores/sqlite/options.ts"

@@ -3,6 +3,7 @@
 export type { DstPolicy } from "./core/cron/cron.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/planning/plan.ts"
+export { unreadableSchedule } from "./core/records/damaged-records.ts"
 export type { Document, NewDocument } from "./core/records/document.ts"
 export type { JournalEntry, NewJournalEntry } from "./core/records/journal.ts"
 export type {
@@ -12,7 +13,6 @@ export type {
   StatisticsSpan,
 } from "./core/records/statistics.ts"
 export { bucketAt } from "./core/records/statistics.ts"
-export { unreadableSchedule } from "./core/records/unreadable.ts"
 export type { RetryPolicy } from "./core/run/backoff.ts"
 export {
   ATTEMPTS_KEPT,

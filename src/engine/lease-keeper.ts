@@ -1,4 +1,4 @@
-import { nextBeatInMs } from "../core/records/liveness.ts"
+import { nextBeatInMs } from "../core/records/worker-liveness.ts"
 import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"

@@ -1,4 +1,4 @@
-import { silentForMs } from "../core/records/liveness.ts"
+import { silentForMs } from "../core/records/worker-liveness.ts"
 import type { Store } from "../store/store.ts"
 
 const PAGE = 1_000

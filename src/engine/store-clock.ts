@@ -1,5 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
-import { CLOCK_TOLERANCE_MS, firedAhead } from "../core/planning/fired-ahead.ts"
+import { CLOCK_TOLERANCE_MS, withLastRunInFuture } from "../core/planning/last-run-in-future.ts"
 import { formatDuration } from "../core/time/duration.ts"
 import { type Instant, SECOND } from "../core/time/instant.ts"
 import type { Logger } from "../runtime/logger.ts"
@@ -61,7 +61,7 @@ export class StoreClock {
   async checkLastFires(store: Store): Promise<void> {
     const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: SAMPLE_SIZE })
     const now = await store.now()
-    const [first] = firedAhead(schedules, now)
+    const [first] = withLastRunInFuture(schedules, now)
     if (first === undefined) return
     this.#latest = Math.max(this.#latest ?? 0, first.lastRunAt!)
     const [last, current] = [first.lastRunAt!, now].map((at) => new Date(at).toISOString())

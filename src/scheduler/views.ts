@@ -1,5 +1,5 @@
 import { afterNextPlan } from "../core/planning/next-plan.ts"
-import { silentForMs } from "../core/records/liveness.ts"
+import { silentForMs } from "../core/records/worker-liveness.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run/run.ts"
 import type { RunSummary } from "../core/run/run-summary.ts"
 import { isOverridden } from "../core/schedule/reconcile.ts"

@@ -1,4 +1,4 @@
-import type { Check } from "../core/records/check.ts"
+import type { Check } from "./check.ts"
 
 /** The state of a database before a store is opened on it. Inspecting changes nothing. */
 export interface Inspection {

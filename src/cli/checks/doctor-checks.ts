@@ -1,9 +1,9 @@
-import { firedAhead } from "../../core/planning/fired-ahead.ts"
-import { type Check, ok, problem, warning } from "../../core/records/check.ts"
+import { withLastRunInFuture } from "../../core/planning/last-run-in-future.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/dependency-cycles.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
+import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { commandWord } from "../printing/printable.ts"
 import { spanWords } from "../printing/time-text.ts"
 import { isOnline } from "../printing/worker-rows.ts"
@@ -45,7 +45,7 @@ export function checkSchedules(
 }
 
 function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
-  const ahead = firedAhead(schedules, now)
+  const ahead = withLastRunInFuture(schedules, now)
   if (ahead.length === 0) return ok("clock set back", "no schedule has fired ahead of the store's clock")
   const [first] = ahead
   const next =

@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import { type Check, ok, problem, warning } from "../../core/records/check.ts"
 import { version } from "../../runtime/version.ts"
+import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "../checks/doctor-checks.ts"
 import { ignoredLints } from "../checks/lints.ts"
 import { CliError, problemOf } from "../cli-error.ts"

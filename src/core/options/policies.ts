@@ -1,4 +1,5 @@
 import { DEFAULT_DST } from "../cron/parse.ts"
+import { CATCH_UP_LIMIT_MAX } from "../planning/catch-up.ts"
 import { DEFAULT_RETRY, type RetryPolicy } from "../run/backoff.ts"
 import type { CatchUp, Dependency, Overlap } from "../schedule/schedule.ts"
 import { DAY, MINUTE } from "../time/instant.ts"
@@ -8,9 +9,6 @@ import { SCHEDULE_ID } from "./limits.ts"
 import type { RetryOptions } from "./options.ts"
 
 /** Checks and completes the options of policies. All their defaults are here. */
-
-/** The most runs that one plan makes. */
-export const CATCH_UP_LIMIT_MAX = 1_000
 
 export const CATCH_UP = mapped(
   shortOr("policy", {

@@ -1,4 +1,3 @@
-import { CATCH_UP_LIMIT_MAX } from "../options/policies.ts"
 import type { Missed } from "../run/run.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
@@ -22,6 +21,9 @@ export interface CatchUpDecision {
   readonly coveredUntil: Instant
   isLate(occurrence: Occurrence): boolean
 }
+
+/** The most runs that one plan makes. */
+export const CATCH_UP_LIMIT_MAX = 1_000
 
 /** Counting stops here, so that a month of missed seconds takes milliseconds to count. */
 export const MISSED_COUNT_MAX = 10_000

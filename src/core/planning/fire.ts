@@ -1,4 +1,4 @@
-import { assertReadable } from "../records/readable.ts"
+import { assertPlannable } from "../records/plannable-schedule.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
 import { owedUpTo } from "./catch-up.ts"
@@ -15,7 +15,7 @@ import { planOnHold, settle } from "./settling.ts"
  */
 export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   try {
-    assertReadable(schedule)
+    assertPlannable(schedule)
     // The schedule stays due, so the next plan fires what came due after the edits.
     if (isEdited(schedule)) return planEdits(schedule, facts)
     if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })

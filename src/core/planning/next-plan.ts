@@ -1,4 +1,4 @@
-import { assertReadable } from "../records/readable.ts"
+import { assertPlannable } from "../records/plannable-schedule.ts"
 import { type Schedule, timetableOf } from "../schedule/schedule.ts"
 import { nextInTimetable } from "../schedule/timetable.ts"
 import { planFire } from "./fire.ts"
@@ -13,7 +13,7 @@ import { planOnHold } from "./settling.ts"
 export function afterNextPlan(schedule: Schedule, facts: FireFacts = NO_FACTS): Schedule {
   const { edits, ...current } = schedule
   try {
-    assertReadable(schedule)
+    assertPlannable(schedule)
     // Throws if the timetable can't be read, even if `nextRunAt` is set.
     nextInTimetable(timetableOf(schedule), schedule.coveredUntil ?? schedule.createdAt)
     if (edits === undefined) return { ...current, nextRunAt: nextToRunAt(current) }

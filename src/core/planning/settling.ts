@@ -1,4 +1,4 @@
-import { assertReadable } from "../records/readable.ts"
+import { assertPlannable } from "../records/plannable-schedule.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
 import { storable } from "../values/thrown.ts"
@@ -22,7 +22,7 @@ export function settle(
 ): Plan | null {
   if (!schedule.enabled || schedule.lastError !== null) return null
   try {
-    assertReadable(schedule)
+    assertPlannable(schedule)
     if (schedule.paused !== null) return settlePause(schedule, facts, now)
     const newest = newestPassed(schedule, now)
     if (newest === null) return canWait ? null : settleSkipped(schedule, facts, now)

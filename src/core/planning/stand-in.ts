@@ -1,4 +1,4 @@
-import { assertReadable } from "../records/readable.ts"
+import { assertPlannable } from "../records/plannable-schedule.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import { type Instant, SECOND } from "../time/instant.ts"
 import { planFire } from "./fire.ts"
@@ -29,7 +29,7 @@ export function standInFor(stored: Schedule, since: Instant): StandIn {
   // The stored schedule settles what was owed before the edits.
   const { edits: _, ...schedule } = stored
   try {
-    assertReadable(schedule)
+    assertPlannable(schedule)
     return standIn(schedule, since)
   } catch {
     // The `lastError` of the stored schedule will say what is wrong.

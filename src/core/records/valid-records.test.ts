@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { aRun, aSchedule } from "../../store/laws/factories.ts"
 import type { Attempt, Run } from "../run/run.ts"
-import { unreadableRun, unreadableSchedule } from "./unreadable.ts"
+import { unreadableRun, unreadableSchedule } from "./damaged-records.ts"
 import { assertValidRun, assertValidSchedule, DATE_MAX } from "./valid-records.ts"
 
 const SCHEDULE = { ...aSchedule(), version: 1 }

@@ -2,7 +2,7 @@ import type { Attempt, Run } from "../run/run.ts"
 import { RUN_STATES, type RunState } from "../run/run-states.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import { shownJson } from "../values/shown.ts"
-import { assertReadable } from "./readable.ts"
+import { assertPlannable } from "./plannable-schedule.ts"
 
 /**
  * A database may contain records that other programs wrote without our checks. These functions check that a record matches its
@@ -12,7 +12,7 @@ import { assertReadable } from "./readable.ts"
 
 /** A schedule that passes can be shown, planned and stored again. */
 export function assertValidSchedule(schedule: Schedule): void {
-  assertReadable(schedule)
+  assertPlannable(schedule)
   count("version", schedule.version)
   count("revision", schedule.revision)
   instant("updatedAt", schedule.updatedAt)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { unreadableRun } from "../records/unreadable.ts"
+import { unreadableRun } from "../records/damaged-records.ts"
 import type { Run } from "./run.ts"
 import { SUMMARY_TEXT_MAX, summaryOf } from "./run-summary.ts"
 

@@ -4,6 +4,7 @@ import { assertProperty } from "../../../test/support/properties.ts"
 import { thrownBy } from "../../../test/support/records.ts"
 import {
   canonicalJson,
+  isJsonObject,
   JSON_DEPTH_MAX,
   JSON_KEYS_MAX,
   type Json,
@@ -233,4 +234,16 @@ describe("stored JSON", () => {
   test("stored text that isn't JSON throws a SyntaxError", () => {
     assert.throws(() => storedJson("{"), SyntaxError)
   })
+})
+
+test.each([
+  [{}, true],
+  [{ a: 1 }, true],
+  [null, false],
+  [[], false],
+  ["{}", false],
+  [7, false],
+  [undefined, false],
+])("%j is an object of JSON: %s", (value, isObject) => {
+  assert.equal(isJsonObject(value), isObject)
 })

@@ -3,6 +3,11 @@ import { shown } from "./shown.ts"
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/** For values read from JSON: whether the value is an object, not null and not a list. */
+export function isJsonObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
 export const PAYLOAD_MAX_BYTES = 1_048_576
 
 /** Databases have different limits of nesting. No useful payload is nested this deep. */

@@ -1,7 +1,7 @@
 import { checkedValue } from "../../core/options/checked.ts"
 import { required } from "../../core/options/kinds.ts"
-import { type Check, ok, warning } from "../../core/records/check.ts"
 import { systemClock } from "../../runtime/clock.ts"
+import { type Check, ok, warning } from "../../store/check.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import { storeSource } from "../kit/options.ts"
 import { addressOf } from "./address.ts"

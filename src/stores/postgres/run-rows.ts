@@ -1,4 +1,4 @@
-import { unreadableRun } from "../../core/records/unreadable.ts"
+import { unreadableRun } from "../../core/records/damaged-records.ts"
 import { assertValidRun } from "../../core/records/valid-records.ts"
 import type { Run, RunState, TriggeredBy } from "../../core/run/run.ts"
 import { SUMMARY_TEXT_MAX } from "../../core/run/run-summary.ts"

@@ -1,9 +1,9 @@
 import { BelfryError } from "../../core/errors.ts"
 import { checked, type OptionSource } from "../../core/options/checked.ts"
 import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/options/definition.ts"
-import { isRecord } from "../../core/records/readable.ts"
 import type { Trigger } from "../../core/schedule/timetable.ts"
 import type { Json } from "../../core/values/json.ts"
+import { isJsonObject } from "../../core/values/json.ts"
 import { shown } from "../../core/values/shown.ts"
 import { jsonOf } from "./rows.ts"
 
@@ -31,7 +31,7 @@ export function readOptions(text: string): ReadOptions {
   const cached = cache.get(text)
   if (cached !== undefined) return cached
   const written = jsonOf<Json | undefined>(text)
-  const read = isRecord(written) ? readPolicies(written as OptionValues) : unreadableOptions(text)
+  const read = isJsonObject(written) ? readPolicies(written as OptionValues) : unreadableOptions(text)
   if (text.length > CACHED_TEXT_MAX) return read
   if (cache.size >= CACHE_MAX) cache.clear()
   cache.set(text, read)

@@ -1,6 +1,6 @@
 import { minimalPolicies } from "../../core/options/minimal-options.ts"
 import type { FirePlan } from "../../core/planning/plan.ts"
-import { unreadableSchedule } from "../../core/records/unreadable.ts"
+import { unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
 import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"

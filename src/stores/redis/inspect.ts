@@ -1,7 +1,7 @@
 import { checkedValue } from "../../core/options/checked.ts"
 import { address as ADDRESS, required } from "../../core/options/kinds.ts"
-import type { Check } from "../../core/records/check.ts"
 import { systemClock } from "../../runtime/clock.ts"
+import type { Check } from "../../store/check.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import { storeSource } from "../kit/options.ts"
 import { Connection } from "./connection.ts"

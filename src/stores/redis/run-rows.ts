@@ -1,4 +1,4 @@
-import { unreadableRun } from "../../core/records/unreadable.ts"
+import { unreadableRun } from "../../core/records/damaged-records.ts"
 import { assertValidRun } from "../../core/records/valid-records.ts"
 import type { RetryPolicy } from "../../core/run/backoff.ts"
 import {

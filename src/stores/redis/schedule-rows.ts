@@ -1,5 +1,5 @@
 import { progressOf } from "../../core/planning/plan.ts"
-import { unreadableSchedule } from "../../core/records/unreadable.ts"
+import { unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import {
   type EndState,

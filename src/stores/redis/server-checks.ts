@@ -1,4 +1,4 @@
-import { type Check, ok, warning } from "../../core/records/check.ts"
+import { type Check, ok, warning } from "../../store/check.ts"
 
 /** The settings of a server that decide how safe its data is. Null: not reported. */
 export interface ServerSettings {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { checkedValue } from "../../core/options/checked.ts"
-import { ok } from "../../core/records/check.ts"
+import { ok } from "../../store/check.ts"
 import type { Inspection } from "../../store/inspection.ts"
 import { storeSource } from "../kit/options.ts"
 import { loadDriver, versionOf } from "./driver.ts"

@@ -1,4 +1,4 @@
-import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/unreadable.ts"
+import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"

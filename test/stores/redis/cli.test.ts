@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { RunView, ScheduleView } from "belfry"
 import { describe, test, vi } from "vitest"
-import type { Check } from "../../../src/core/records/check.ts"
+import type { Check } from "../../../src/store/check.ts"
 import { SCHEMA } from "../../../src/stores/redis/opening.ts"
 import { type Terminal, terminal } from "../../cli/support.ts"
 import { type ServerOptions, startRedis } from "../../support/redis.ts"

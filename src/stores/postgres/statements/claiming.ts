@@ -1,4 +1,4 @@
-import { endUnreadable } from "../../../core/records/unreadable.ts"
+import { endUnreadable } from "../../../core/records/damaged-records.ts"
 import type { Run, RunChange } from "../../../core/run/run.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"

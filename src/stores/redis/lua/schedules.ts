@@ -1,4 +1,4 @@
-import { UNREADABLE_VERSION } from "../../../core/records/unreadable.ts"
+import { UNREADABLE_VERSION } from "../../../core/records/damaged-records.ts"
 import { luaPiece } from "../script.ts"
 import { KEYS } from "./keys.ts"
 

@@ -1,6 +1,6 @@
+import { UNREADABLE_VERSION } from "../../../core/records/damaged-records.ts"
 import type { Document, NewDocument } from "../../../core/records/document.ts"
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
-import { UNREADABLE_VERSION } from "../../../core/records/unreadable.ts"
 import type { DocumentFilter, DocumentPage, Swap } from "../../../store/store.ts"
 import { jsonText } from "../../kit/isolation.ts"
 import { readableDocument } from "../../kit/readable-document.ts"

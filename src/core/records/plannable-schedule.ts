@@ -3,13 +3,14 @@ import type { Pause, Schedule } from "../schedule/schedule.ts"
 import type { Trigger } from "../schedule/timetable.ts"
 import { DURATION_MAX } from "../time/duration.ts"
 import { isInstant, SECOND } from "../time/instant.ts"
+import { isJsonObject } from "../values/json.ts"
 import { shownJson } from "../values/shown.ts"
 
 /**
  * In a store that other programs write to, the parts of a schedule may be any JSON. This refuses values that can't be planned:
  * a search that begins at the instant 1e300 would never end.
  */
-export function assertReadable(schedule: Schedule): void {
+export function assertPlannable(schedule: Schedule): void {
   const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, firedCount } = schedule
   assertList("triggers", triggers)
   triggers.forEach((trigger, index) => {
@@ -18,7 +19,7 @@ export function assertReadable(schedule: Schedule): void {
   assertList("overrides", overrides)
   overrides.forEach((override, index) => {
     const isFit =
-      isRecord(override) &&
+      isJsonObject(override) &&
       isInstant(override.scheduledFor) &&
       isInstantOrNull(override.dueAt) &&
       ["undefined", "boolean"].includes(typeof override.isNext) &&
@@ -41,7 +42,7 @@ const PAUSE_FORM = '{"at": ms, "until": ms or null}'
 
 function isPause(paused: Pause): boolean {
   return (
-    isRecord(paused) &&
+    isJsonObject(paused) &&
     isInstant(paused.at) &&
     isInstantOrNull(paused.until) &&
     isRemark(paused.reason) &&
@@ -55,7 +56,7 @@ function isRemark(value: unknown): boolean {
 }
 
 function isTrigger(trigger: Trigger): boolean {
-  if (!isRecord(trigger)) return false
+  if (!isJsonObject(trigger)) return false
   if (trigger.kind === "unreadable") return true
   if (trigger.kind === "at") return isInstant(trigger.at)
   if (trigger.kind === "every") {
@@ -68,10 +69,6 @@ function isTrigger(trigger: Trigger): boolean {
     typeof trigger.cron === "string" &&
     (trigger.dayMatch === "either" || trigger.dayMatch === "both")
   )
-}
-
-export function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function isInstantOrNull(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { nextBeatInMs, silentForMs } from "./liveness.ts"
+import { nextBeatInMs, silentForMs } from "./worker-liveness.ts"
 
 const NOW = 1_000_000
 

@@ -7,7 +7,7 @@ export const CLOCK_TOLERANCE_MS = 5 * SECOND
  * The schedules with a last run in the future. This happens only after the store's clock went back. Such a schedule fires
  * nothing until the clock has caught up.
  */
-export function firedAhead<Fired extends { readonly lastRunAt: Instant | Date | null }>(
+export function withLastRunInFuture<Fired extends { readonly lastRunAt: Instant | Date | null }>(
   schedules: readonly Fired[],
   now: Instant,
 ): readonly Fired[] {

@@ -7,8 +7,8 @@ import { NO_FACTS } from "../planning/plan.ts"
 import type { Schedule } from "../schedule/schedule.ts"
 import { DURATION_MAX } from "../time/duration.ts"
 import { EARLIEST, LATEST } from "../time/instant.ts"
-import { assertReadable } from "./readable.ts"
-import { unreadableSchedule } from "./unreadable.ts"
+import { unreadableSchedule } from "./damaged-records.ts"
+import { assertPlannable } from "./plannable-schedule.ts"
 
 // In stores that other programs can write to, a schedule can hold any JSON value. A plan must report it and never hang.
 
@@ -156,5 +156,5 @@ test.each([
 test("the error for an unreadable schedule has the code BELFRY_SCHEDULE_INVALID", () => {
   const damaged = { ...aSchedule(), createdAt: EARLIEST - 1 }
 
-  assert.equal(thrownBy(() => assertReadable(damaged)).code, "BELFRY_SCHEDULE_INVALID")
+  assert.equal(thrownBy(() => assertPlannable(damaged)).code, "BELFRY_SCHEDULE_INVALID")
 })

@@ -2,7 +2,7 @@ import { assert, test } from "vitest"
 import { planFire } from "../planning/fire.ts"
 import { NO_FACTS, planOf } from "../planning/plan.ts"
 import { NO_PROGRESS, NO_RUNS } from "../schedule/schedule.ts"
-import { endUnreadable, unreadableRun, unreadableSchedule } from "./unreadable.ts"
+import { endUnreadable, unreadableRun, unreadableSchedule } from "./damaged-records.ts"
 
 const WHY = "payload is no JSON"
 
