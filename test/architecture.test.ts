@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, test } from "vitest"
 
-// These tests read the source as text and check the rules of DESIGN section 3.
+// These tests read the source as text and check the rules of docs/internals/architecture.md.
 
 const SRC = fileURLToPath(new URL("../src", import.meta.url))
 
@@ -113,6 +113,31 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+/** The folders of core that each folder of core may import. A folder stands below the folders that it imports. */
+const CORE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  "errors.ts": [],
+  values: ["errors.ts"],
+  time: ["errors.ts", "values"],
+  cron: ["errors.ts", "values", "time"],
+  run: ["errors.ts", "values", "time"],
+  schedule: ["errors.ts", "values", "time", "cron", "run"],
+  records: ["errors.ts", "values", "time", "run", "schedule"],
+  planning: ["errors.ts", "values", "time", "run", "schedule", "records"],
+  options: ["errors.ts", "values", "time", "cron", "run", "schedule", "planning"],
+}
+
+/** The folder of a path of core: `cron` for `core/cron/parse.ts`. A file directly in core counts as a folder. */
+function coreFolderOf(path: string): string {
+  return path.split("/")[1]!
+}
+
+/** The imports of a file of core that its folder may not have. */
+function forbiddenInCore(source: Source): readonly string[] {
+  const folder = coreFolderOf(source.path)
+  const allowed = [folder, ...(CORE_MAY_IMPORT[folder] ?? [])]
+  return importsOf(source).filter((path) => path.startsWith("core/") && !allowed.includes(coreFolderOf(path)))
+}
+
 /** The code without comments and string contents, which may contain names that code may not use. */
 function codeOf(text: string): string {
   return text
@@ -130,7 +155,7 @@ describe("the direction of dependencies", () => {
     const layer = layerOf(source.path)
     test(`src/${source.path} imports only layers and modules that its layer may import`, () => {
       const allowed = MAY_IMPORT[layer] ?? (layer.startsWith("stores/") ? MAY_IMPORT["stores"] : undefined)
-      assert.ok(allowed !== undefined, `layer "${layer}" is not in DESIGN section 3`)
+      assert.ok(allowed !== undefined, `layer "${layer}" is not in MAY_IMPORT`)
 
       const forbidden = importsOf(source).filter((path) => {
         const isModule = !path.includes("/") || path.startsWith("node:") || path.startsWith("@")
@@ -149,6 +174,48 @@ describe("the direction of dependencies", () => {
     const found = importsOf({ path: "engine/x.ts", text, lines: 4 })
 
     assert.deepEqual(found, ["core/a.ts", "engine/b.ts", "node:fs", "pg"])
+  })
+})
+
+describe("the folders of core", () => {
+  const core = sources.filter(({ path }) => path.startsWith("core/"))
+  const folders = Object.keys(CORE_MAY_IMPORT)
+
+  test("every file of core imports only folders of core that its folder may import", () => {
+    const forbidden = core.flatMap((source) =>
+      forbiddenInCore(source).map((path) => `${source.path} imports ${path}`),
+    )
+
+    assert.deepEqual(forbidden, [])
+  })
+
+  test.each([
+    ["core/run/run.ts", "../schedule/schedule.ts", ["core/schedule/schedule.ts"]],
+    ["core/planning/fire.ts", "../options/policies.ts", ["core/options/policies.ts"]],
+    ["core/planning/fire.ts", "../schedule/schedule.ts", []],
+    ["core/planning/fire.ts", "./plan.ts", []],
+    ["core/new-folder/x.ts", "../errors.ts", ["core/errors.ts"]],
+    ["core/errors.ts", "./values/json.ts", ["core/values/json.ts"]],
+  ])("of %s with the import %s, the forbidden imports are %j", (path, specifier, forbidden) => {
+    const text = `import type { X } from "${specifier}"`
+
+    assert.deepEqual(forbiddenInCore({ path, text, lines: 1 }), forbidden)
+  })
+
+  test("there is no cycle: a folder may import only folders listed above it", () => {
+    for (const [index, folder] of folders.entries()) {
+      const below = CORE_MAY_IMPORT[folder]!.filter((other) => !folders.slice(0, index).includes(other))
+
+      assert.deepEqual(below, [], folder)
+    }
+  })
+
+  test("the folders are those of src/core, and architecture.md describes each in the same order", () => {
+    const page = readFileSync(join(SRC, "../docs/internals/architecture.md"), "utf8")
+    const described = [...page.matchAll(/^\| `([\w.-]+?)\/?` \| /gm)].map((match) => match[1]!)
+
+    assert.deepEqual(folders.toSorted(), [...new Set(core.map(({ path }) => coreFolderOf(path)))].toSorted())
+    assert.deepEqual(described, folders)
   })
 })
 
