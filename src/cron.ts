@@ -9,9 +9,9 @@ import {
   atOption,
   checked,
   checkedValue,
-  type Kind,
   notAllowed,
   type OptionSource,
+  type OptionType,
 } from "./core/options/checked.ts"
 import {
   choice,
@@ -22,7 +22,7 @@ import {
   record,
   required,
   text,
-} from "./core/options/kinds.ts"
+} from "./core/options/option-types.ts"
 import { DST, OVERLAP_POLICY } from "./core/options/policies.ts"
 import { type Instant, parseInstant } from "./core/time/instant.ts"
 import { type Zone, zoneNamed } from "./core/time/zone.ts"
@@ -51,7 +51,7 @@ const CRON_OPTIONS = {
   dayMatch: choice("either", "both"),
   seed: text({ min: 0, max: 1_000 }),
   anchor: instant,
-} satisfies Record<keyof CronOptions, Kind<unknown>>
+} satisfies Record<keyof CronOptions, OptionType<unknown>>
 
 /** The first occurrence strictly after the given time, or null if there is none before year 10000. */
 export function next(cron: Cron, after: Date | string | number): Date | null {
@@ -77,7 +77,7 @@ const RANGE = {
   after: required(instant),
   until: instant,
   limit: integer(1, 100_000),
-} satisfies Record<keyof Range, Kind<unknown>>
+} satisfies Record<keyof Range, OptionType<unknown>>
 
 /** Occurrences in a range, earliest first. */
 export function occurrences(cron: Cron, range: Range): Date[] {
@@ -128,7 +128,7 @@ const LINT_FACTS = {
     withoutUndefined<NonNullable<CoreLintFacts["duration"]>>,
   ),
   runsLeft: COUNT,
-} satisfies Record<keyof LintFacts, Kind<unknown>>
+} satisfies Record<keyof LintFacts, OptionType<unknown>>
 
 /** Checks that `cron` was parsed: passing the expression's text is a likely mistake. */
 function parsed(cron: unknown, subject: string): Cron {
@@ -136,7 +136,7 @@ function parsed(cron: unknown, subject: string): Cron {
   return checkedValue(cron, required(PARSED), { source, option: "cron" })
 }
 
-const PARSED: Kind<Cron> = {
+const PARSED: OptionType<Cron> = {
   allowed: "the result of `parse`",
   read(value, at) {
     const { kind, everyMs, zone } = Object(value) as {

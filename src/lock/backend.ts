@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
 import type { OptionSource } from "../core/options/checked.ts"
-import { duration } from "../core/options/kinds.ts"
+import { duration } from "../core/options/option-types.ts"
 import { DURATION_MAX } from "../core/time/duration.ts"
 import { shown } from "../core/values/shown.ts"
 

@@ -1,5 +1,5 @@
 import { checkedValue, checkNothingElse } from "../core/options/checked.ts"
-import { objectWith, required } from "../core/options/kinds.ts"
+import { objectWith, required } from "../core/options/option-types.ts"
 import { setQuietTimer, systemClock } from "../runtime/clock.ts"
 import { LOCK_SOURCE, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"

@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import { checked, checkedValue, type Kind } from "../core/options/checked.ts"
-import { callback, duration, objectWith, required } from "../core/options/kinds.ts"
+import { checked, checkedValue, type OptionType } from "../core/options/checked.ts"
+import { callback, duration, objectWith, required } from "../core/options/option-types.ts"
 import type { Duration } from "../core/time/duration.ts"
 import { SECOND } from "../core/time/instant.ts"
 import { LOCK_SOURCE, LOCK_TTL, type LockBackend } from "./backend.ts"
@@ -27,13 +27,13 @@ export type HeldLock = Pick<Lock, "name" | "fence" | "signal">
 
 const DEFAULT_TTL_MS = 30 * SECOND
 
-const TRY_LOCK_OPTIONS = { ttl: LOCK_TTL } satisfies Record<keyof TryLockOptions, Kind<unknown>>
+const TRY_LOCK_OPTIONS = { ttl: LOCK_TTL } satisfies Record<keyof TryLockOptions, OptionType<unknown>>
 
 export const LOCK_OPTIONS = {
   ...TRY_LOCK_OPTIONS,
   wait: duration(),
   signal: objectWith<AbortSignal>(["aborted", "addEventListener"], "an AbortSignal"),
-} satisfies Record<keyof LockOptions, Kind<unknown>>
+} satisfies Record<keyof LockOptions, OptionType<unknown>>
 
 const WORK = required(callback())
 

@@ -1,5 +1,5 @@
-import { checked, type Kind, type OptionSource } from "../core/options/checked.ts"
-import { callback, choice } from "../core/options/kinds.ts"
+import { checked, type OptionSource, type OptionType } from "../core/options/checked.ts"
+import { callback, choice } from "../core/options/option-types.ts"
 import { describeThrown } from "../core/values/thrown.ts"
 import { printableJson } from "../core/values/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
@@ -33,7 +33,7 @@ export const JSON_LOGGER_OPTIONS = {
   level: choice<Level>("debug", "info", "warn", "error"),
   write: callback<(line: string) => void>(),
   now: callback<() => Date>(),
-} satisfies Record<keyof JsonLoggerOptions, Kind<unknown>>
+} satisfies Record<keyof JsonLoggerOptions, OptionType<unknown>>
 
 /** Writes one JSON object per line. Default: only warnings and errors, to standard error. */
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {

@@ -1,4 +1,4 @@
-import { type Kind, refusal } from "../core/options/checked.ts"
+import { type OptionType, refusal } from "../core/options/checked.ts"
 
 /** A page of a list. */
 export interface Page<Item> {
@@ -105,7 +105,7 @@ function cursorOf(name: string, place: unknown): string {
 export type Cursor<Place> = (name: string) => Place
 
 /** An option that takes a cursor. The order of the list is another option, so the place is read when both are known. */
-export function cursor<Place>(isPlace: (place: unknown) => place is Place): Kind<Cursor<Place>> {
+export function cursor<Place>(isPlace: (place: unknown) => place is Place): OptionType<Cursor<Place>> {
   return {
     allowed: "the `next` of a page",
     read(value, at) {

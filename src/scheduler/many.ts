@@ -7,8 +7,8 @@ import {
   type OptionSource,
   type OptionTable,
 } from "../core/options/checked.ts"
-import { callback, flag, integer, list, required } from "../core/options/kinds.ts"
 import { LOOKUP } from "../core/options/limits.ts"
+import { callback, flag, integer, list, required } from "../core/options/option-types.ts"
 
 /** Options of a step that is taken for many records. */
 export interface ManyOptions {

@@ -1,4 +1,11 @@
-import { type Checked, checked, type Kind, type OptionSource, refusal } from "../core/options/checked.ts"
+import {
+  type Checked,
+  checked,
+  type OptionSource,
+  type OptionType,
+  refusal,
+} from "../core/options/checked.ts"
+import { CONCURRENCY, OWNER, PAGE, RELEASE } from "../core/options/limits.ts"
 import {
   callback,
   choice,
@@ -11,8 +18,7 @@ import {
   record,
   required,
   textsByName,
-} from "../core/options/kinds.ts"
-import { CONCURRENCY, OWNER, PAGE, RELEASE } from "../core/options/limits.ts"
+} from "../core/options/option-types.ts"
 import type { Duration } from "../core/time/duration.ts"
 import { DAY, HOUR } from "../core/time/instant.ts"
 import { masked } from "../core/values/address.ts"
@@ -70,12 +76,12 @@ export const HOOK_TABLE = {
   run: HOOK,
   race: HOOK,
   claimed: HOOK,
-} satisfies Record<keyof Hooks, Kind<unknown>>
+} satisfies Record<keyof Hooks, OptionType<unknown>>
 
 /**
  * The object itself is kept, not a copy, because it may be an instance of a class. Only the hooks of an instance are checked.
  */
-const HOOKS: Kind<Hooks> = {
+const HOOKS: OptionType<Hooks> = {
   ...record(HOOK_TABLE),
   read(value, at) {
     const kind = isPlain(value) ? record(HOOK_TABLE) : part(HOOK_TABLE)
@@ -95,7 +101,7 @@ const DECLARED_MAX = 100_000
 
 const TASK = objectWith<AnyTask>(["name", "retry", "run"], "what defineTask returns")
 
-const DECLARED: Kind<DeclaredSchedule> = {
+const DECLARED: OptionType<DeclaredSchedule> = {
   allowed: "what task.schedule returns",
   read(value, at) {
     const declared = objectWith<DeclaredSchedule>(["id", "task", "options"], DECLARED.allowed).read(value, at)
@@ -118,7 +124,7 @@ function storeFunctionFor(address: string): readonly [name: string, entry: strin
 
 const STORE_OBJECT = objectWith<Store>(["open", "fire", "claim"], "a store, such as memory()")
 
-const STORE: Kind<Store> = {
+const STORE: OptionType<Store> = {
   ...STORE_OBJECT,
   read(value, at) {
     const found = typeof value === "string" ? storeFunctionFor(value) : null
@@ -146,13 +152,13 @@ export const SCHEDULER_OPTIONS = {
   hooks: HOOKS,
   logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger: debug, info, warn and error"),
   clock: objectWith<Clock>(["now", "monotonic", "setTimer", "random", "newId"], "a clock"),
-} satisfies Record<keyof SchedulerOptions, Kind<unknown>>
+} satisfies Record<keyof SchedulerOptions, OptionType<unknown>>
 
 export type GivenOptions = Checked<typeof SCHEDULER_OPTIONS>
 
 export const START_OPTIONS = {
   roles: list(choice<Role>("fire", "work"), { max: 2 }),
-} satisfies Record<keyof StartOptions, Kind<unknown>>
+} satisfies Record<keyof StartOptions, OptionType<unknown>>
 
 export const STOP_OPTIONS = { timeout: duration() }
 export const RECONCILE_OPTIONS = { dryRun: flag }

@@ -1,6 +1,6 @@
 import { checked, checkedValue, type OptionSource } from "../core/options/checked.ts"
-import { required } from "../core/options/kinds.ts"
 import { LOOKUP, PAGE } from "../core/options/limits.ts"
+import { required } from "../core/options/option-types.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import type { RunSummaryView, ScheduleView } from "./views.ts"

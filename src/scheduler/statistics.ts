@@ -1,6 +1,6 @@
-import { type Checked, checked, type Kind, type OptionSource } from "../core/options/checked.ts"
-import { choice, instant } from "../core/options/kinds.ts"
+import { type Checked, checked, type OptionSource, type OptionType } from "../core/options/checked.ts"
 import { LOOKUP, taskOr } from "../core/options/limits.ts"
+import { choice, instant } from "../core/options/option-types.ts"
 import type { When } from "../core/options/options.ts"
 import {
   ALL_RUNS,
@@ -43,7 +43,7 @@ export const STATISTICS_QUERY = {
   since: instant,
   until: instant,
   span: choice<StatisticsSpanName>("minute", "hour", "day"),
-} satisfies Record<keyof StatisticsQuery, Kind<unknown>>
+} satisfies Record<keyof StatisticsQuery, OptionType<unknown>>
 
 /** How many runs had which outcome, how long attempts took, and how late they began. */
 export interface RunStatistics extends Readonly<Record<Outcome, number>> {

@@ -1,6 +1,6 @@
-import { type Checked, checked, type Kind, type OptionSource } from "../core/options/checked.ts"
-import { choice, instant, list } from "../core/options/kinds.ts"
+import { type Checked, checked, type OptionSource, type OptionType } from "../core/options/checked.ts"
 import { LOOKUP, PAGE } from "../core/options/limits.ts"
+import { choice, instant, list } from "../core/options/option-types.ts"
 import type { JournalFilter, Store } from "../store/store.ts"
 import type { Journal, JournalEntryView, JournalQuery } from "./journal.ts"
 import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
@@ -15,7 +15,7 @@ export const JOURNAL_QUERY = {
   order: choice<"newest" | "oldest">("newest", "oldest"),
   limit: PAGE,
   cursor: cursor(isInstantPlace),
-} satisfies Record<keyof JournalQuery, Kind<unknown>>
+} satisfies Record<keyof JournalQuery, OptionType<unknown>>
 
 export class StoredJournal implements Journal {
   readonly #store: Store

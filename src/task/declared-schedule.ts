@@ -1,6 +1,6 @@
 import { checked, copied } from "../core/options/checked.ts"
 import { defineSchedule } from "../core/options/definition.ts"
-import { flag } from "../core/options/kinds.ts"
+import { flag } from "../core/options/option-types.ts"
 import type { ScheduleOptions } from "../core/options/options.ts"
 import { checkId, scheduleSource } from "../core/options/policies.ts"
 import { toPayload } from "../core/values/json.ts"

@@ -1,6 +1,14 @@
-import { checked, type Kind, notAllowed, type OptionSource, refusal } from "../core/options/checked.ts"
-import { asGiven, callback, choice, duration, objectWith, required, text } from "../core/options/kinds.ts"
+import { checked, notAllowed, type OptionSource, type OptionType, refusal } from "../core/options/checked.ts"
 import { TASK_NAME } from "../core/options/limits.ts"
+import {
+  asGiven,
+  callback,
+  choice,
+  duration,
+  objectWith,
+  required,
+  text,
+} from "../core/options/option-types.ts"
 import type { RetryOptions } from "../core/options/options.ts"
 import { RETRY } from "../core/options/policies.ts"
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/run/backoff.ts"
@@ -81,7 +89,7 @@ export const LEASE_MIN_MS = 100
 /** With a longer lease, the runs of a dead worker would wait for more than a week. */
 export const LEASE = duration({ min: LEASE_MIN_MS, max: 7 * DAY })
 
-const SCHEMA: Kind<StandardSchema> = {
+const SCHEMA: OptionType<StandardSchema> = {
   allowed: "a Standard Schema, such as Zod's or Valibot's",
   read(value, at) {
     // ArkType's schemas are functions.
@@ -93,7 +101,7 @@ const SCHEMA: Kind<StandardSchema> = {
 }
 
 /** A task itself, not its name. */
-export const TASK: Kind<AnyTask> = {
+export const TASK: OptionType<AnyTask> = {
   allowed: "what defineTask returns",
   read(value, at) {
     const task = objectWith<AnyTask>(["name", "payload", "retry", "run"], TASK.allowed).read(value, at)
@@ -116,7 +124,7 @@ export const TASK_OPTIONS = {
   run: required(callback<(context: TaskContext) => unknown>()),
   examine: callback<(payload: unknown) => unknown>(),
   close: callback<() => unknown>(),
-} satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
+} satisfies Record<keyof TaskOptions<unknown, unknown>, OptionType<unknown>>
 
 /** Defines a task. A task without a schema takes no payload. */
 export function defineTask<Input = undefined, Output = Input, Returned = unknown>(

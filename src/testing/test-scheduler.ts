@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import { checked, checkedValue, copied, type Kind } from "../core/options/checked.ts"
-import { duration as durationKind, instant, integer, required } from "../core/options/kinds.ts"
+import { checked, checkedValue, copied, type OptionType } from "../core/options/checked.ts"
+import { duration as durationKind, instant, integer, required } from "../core/options/option-types.ts"
 import type { When } from "../core/options/options.ts"
 import { type Duration, formatDuration } from "../core/time/duration.ts"
 import { HOUR, type Instant, SECOND } from "../core/time/instant.ts"
@@ -34,7 +34,7 @@ const TEST_SCHEDULER_OPTIONS = {
   startAt: instant,
   seed: integer(0, 4_294_967_295),
   patience: durationKind(),
-} satisfies Record<keyof TestSchedulerOptions, Kind<unknown>>
+} satisfies Record<keyof TestSchedulerOptions, OptionType<unknown>>
 
 const WAIT_OPTIONS = { within: durationKind() }
 

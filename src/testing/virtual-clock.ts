@@ -1,5 +1,5 @@
 import { checkedValue, type OptionSource } from "../core/options/checked.ts"
-import { integer, required } from "../core/options/kinds.ts"
+import { integer, required } from "../core/options/option-types.ts"
 import { EARLIEST, type Instant, LATEST } from "../core/time/instant.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { Timeline } from "./timeline.ts"

@@ -1,4 +1,4 @@
-import type { Kind, OptionTable } from "../../src/core/options/checked.ts"
+import type { OptionTable, OptionType } from "../../src/core/options/checked.ts"
 import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
 import { JSON_LOGGER_OPTIONS } from "../../src/runtime/logger.ts"
 import { MANY_OPTIONS } from "../../src/scheduler/many.ts"
@@ -67,7 +67,7 @@ const SOURCES: readonly (readonly [source: string, table: OptionTable])[] = [
 function rowsOf(
   source: string,
   name: string,
-  { allowed, table, isRequired }: Kind<unknown>,
+  { allowed, table, isRequired }: OptionType<unknown>,
 ): readonly string[] {
   const own = `| \`${source}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
   // The options of a trigger are those of a schedule.

@@ -1,11 +1,11 @@
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../../test/support/records.ts"
 import { BelfryError } from "../errors.ts"
-import { atOption, checked, copied, type OptionSource, type Place } from "./checked.ts"
-import { instant, integer, record } from "./kinds.ts"
+import { atOption, checked, copied, type OptionPath, type OptionSource } from "./checked.ts"
+import { instant, integer, record } from "./option-types.ts"
 
 const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
-const PLACE: Place = { source: SOURCE, option: "headers" }
+const PLACE: OptionPath = { source: SOURCE, option: "headers" }
 
 const throwing = {
   get limit() {

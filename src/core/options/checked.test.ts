@@ -15,7 +15,7 @@ import {
   required,
   shortOr,
   text,
-} from "./kinds.ts"
+} from "./option-types.ts"
 
 const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
 

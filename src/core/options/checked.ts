@@ -2,13 +2,13 @@ import { BelfryError, type ErrorCode } from "../errors.ts"
 import { plain, shown } from "../values/shown.ts"
 
 /**
- * Checks all options that users pass. Each option is declared once, in a table: its name and its kind. An unknown name, a value
- * of another kind and a value out of range are refused with the option's name, the value, and what is allowed.
+ * Checks all options that users pass. Each option is declared once, in a table: its name and its type. An unknown name, a value
+ * of another type and a value out of range are refused with the option's name, the value, and what is allowed.
  */
-export type OptionTable = Readonly<Record<string, Kind<unknown>>>
+export type OptionTable = Readonly<Record<string, OptionType<unknown>>>
 
 /** The values that an option allows. */
-export interface Kind<Value> {
+export interface OptionType<Value> {
   /** Follows "use" in messages: `a whole number from 1 to 50`. The API reference lists this text. */
   readonly allowed: string
   /** Whether the option must be given. */
@@ -18,10 +18,10 @@ export interface Kind<Value> {
   /** The nested options, if the value is an object of options. */
   readonly table?: OptionTable
   /** Converts the value to its stored form. Throws a refusal. */
-  read(value: unknown, at: Place): Value
+  read(value: unknown, at: OptionPath): Value
 }
 
-export interface RequiredKind<Value> extends Kind<Value> {
+export interface RequiredOptionType<Value> extends OptionType<Value> {
   readonly isRequired: true
 }
 
@@ -34,16 +34,16 @@ export interface OptionSource {
 }
 
 /** One option of a source, such as `catchUp.limit`. */
-export interface Place {
+export interface OptionPath {
   readonly source: OptionSource
   readonly option: string
 }
 
 /** The options read by a table. An option that is not given is undefined. */
 export type Checked<Table extends OptionTable> = {
-  readonly [Name in keyof Table]: Table[Name] extends RequiredKind<infer Value>
+  readonly [Name in keyof Table]: Table[Name] extends RequiredOptionType<infer Value>
     ? Value
-    : Table[Name] extends Kind<infer Value>
+    : Table[Name] extends OptionType<infer Value>
       ? Value | undefined
       : never
 }
@@ -66,26 +66,34 @@ export function checked<Table extends OptionTable>(
 export function checkedPart<Table extends OptionTable>(
   given: unknown,
   table: Table,
-  at: Place,
+  at: OptionPath,
 ): Checked<Table> {
   return readAll(valuesOf(given, table, at).values, table, at.source, `${at.option}.`)
 }
 
 /** Checks a single value, such as an argument of a function. Null means not given. */
-export function checkedValue<Value>(value: unknown, kind: RequiredKind<Value>, at: Place): Value
-export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined
-export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined {
+export function checkedValue<Value>(value: unknown, kind: RequiredOptionType<Value>, at: OptionPath): Value
+export function checkedValue<Value>(
+  value: unknown,
+  kind: OptionType<Value>,
+  at: OptionPath,
+): Value | undefined
+export function checkedValue<Value>(
+  value: unknown,
+  kind: OptionType<Value>,
+  at: OptionPath,
+): Value | undefined {
   if (isGiven(value, kind)) return readSafely(value, kind, at)
   if (kind.isRequired) throw notAllowed(value, kind.allowed, at)
   return undefined
 }
 
-function isGiven(value: unknown, kind: Kind<unknown>): boolean {
+function isGiven(value: unknown, kind: OptionType<unknown>): boolean {
   return value !== undefined && (value !== null || kind.takesNull === true)
 }
 
 /** Reading a proxy or a getter may throw anything. */
-function readSafely<Value>(value: unknown, kind: Kind<Value>, at: Place): Value {
+function readSafely<Value>(value: unknown, kind: OptionType<Value>, at: OptionPath): Value {
   try {
     return kind.read(value, at)
   } catch (cause) {
@@ -130,7 +138,7 @@ const NO_VALUES: Values = {}
 function valuesOf(
   given: unknown,
   table: OptionTable,
-  at: Place,
+  at: OptionPath,
 ): { readonly keys: readonly string[]; readonly values: Values } {
   if (given === undefined || given === null) return { keys: [], values: NO_VALUES }
   try {
@@ -155,7 +163,7 @@ export function isRecordLike(value: unknown): value is Readonly<Record<string, u
 }
 
 /** A shallow copy of an object. Each getter is read once. Null means not given. */
-export function copied<Given extends object>(given: Given | null | undefined, at: Place): Given {
+export function copied<Given extends object>(given: Given | null | undefined, at: OptionPath): Given {
   if (given === undefined || given === null) return {} as Given
   try {
     if (isRecordLike(given)) return { ...given }
@@ -172,7 +180,7 @@ const FOREIGN_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Without this error, a misspelt policy would silently not apply. */
-function unknownOption(name: string, table: OptionTable, at: Place): BelfryError {
+function unknownOption(name: string, table: OptionTable, at: OptionPath): BelfryError {
   const names = Object.keys(table)
   const foreign = FOREIGN_NAMES.get(name)
   const near = foreign !== undefined && names.includes(foreign) ? foreign : nearest(name, names)
@@ -182,12 +190,12 @@ function unknownOption(name: string, table: OptionTable, at: Place): BelfryError
   return new BelfryError(at.source.code, text, { details: { ...at.source.details, option } })
 }
 
-export function notAllowed(value: unknown, allowed: string, at: Place): BelfryError {
+export function notAllowed(value: unknown, allowed: string, at: OptionPath): BelfryError {
   return refusal(at, `is ${shown(value)}; use ${allowed}`, { value })
 }
 
 export function refusal(
-  { source, option }: Place,
+  { source, option }: OptionPath,
   problem: string,
   about: { value?: unknown; cause?: unknown; code?: ErrorCode } = {},
 ): BelfryError {
@@ -203,7 +211,7 @@ export function refusal(
 }
 
 /** Adds the option's name to an error of a parser (cron, time zone), which knows only the value. */
-export function atOption<Value>({ source, option }: Place, read: () => Value): Value {
+export function atOption<Value>({ source, option }: OptionPath, read: () => Value): Value {
   try {
     return read()
   } catch (cause) {

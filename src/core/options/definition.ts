@@ -10,13 +10,13 @@ import {
   type Checked,
   checked,
   checkedValue,
-  type Kind,
+  type OptionPath,
   type OptionSource,
-  type Place,
+  type OptionType,
   refusal,
 } from "./checked.ts"
-import { choice, duration, flag, instant, integer, list, record, required, text } from "./kinds.ts"
 import { CONCURRENCY, DESCRIPTION, TAG, TAGS_MAX, TASK_NAME } from "./limits.ts"
+import { choice, duration, flag, instant, integer, list, record, required, text } from "./option-types.ts"
 import type { ScheduleOptions, TriggerOptions } from "./options.ts"
 import {
   CATCH_UP,
@@ -130,7 +130,7 @@ const TRIGGER_OPTIONS = {
   anchor: instant,
   at: instant,
   in: duration(),
-} satisfies Record<keyof TriggerOptions, Kind<unknown>>
+} satisfies Record<keyof TriggerOptions, OptionType<unknown>>
 
 const TRIGGERS_MAX = 32
 
@@ -148,7 +148,7 @@ export const POLICY_OPTIONS = {
   dependsOn: DEPENDS_ON,
   retry: RETRY,
   timeout: duration({ min: 1 }),
-} satisfies Partial<Record<keyof ScheduleOptions, Kind<unknown>>>
+} satisfies Partial<Record<keyof ScheduleOptions, OptionType<unknown>>>
 
 export const SCHEDULE_OPTIONS = {
   ...TRIGGER_OPTIONS,
@@ -159,7 +159,7 @@ export const SCHEDULE_OPTIONS = {
   enabled: flag,
   tags: list(TAG, { max: TAGS_MAX }),
   description: DESCRIPTION,
-} satisfies Record<keyof ScheduleOptions, Kind<unknown>>
+} satisfies Record<keyof ScheduleOptions, OptionType<unknown>>
 
 type Given = Checked<typeof SCHEDULE_OPTIONS>
 type GivenTrigger = Checked<typeof TRIGGER_OPTIONS>
@@ -187,7 +187,7 @@ function triggersOf(given: Given, context: DefinitionContext, source: OptionSour
   )
 }
 
-function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): Trigger {
+function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: OptionPath): Trigger {
   const kinds = TRIGGER_KINDS.filter((kind) => given[kind] !== undefined)
   const { cron, dayMatch = "either", every, anchor = null } = given
   const refuse = (option: string, problem: string) =>

@@ -3,9 +3,19 @@ import { CATCH_UP_LIMIT_MAX } from "../planning/catch-up.ts"
 import { DEFAULT_RETRY, type RetryPolicy } from "../run/backoff.ts"
 import type { CatchUp, Dependency, Overlap } from "../schedule/schedule.ts"
 import { DAY, MINUTE } from "../time/instant.ts"
-import { type Checked, checkedValue, type Kind, type OptionSource, refusal } from "./checked.ts"
-import { choice, duration, integer, list, mapped, numberBetween, record, required, shortOr } from "./kinds.ts"
+import { type Checked, checkedValue, type OptionSource, type OptionType, refusal } from "./checked.ts"
 import { SCHEDULE_ID } from "./limits.ts"
+import {
+  choice,
+  duration,
+  integer,
+  list,
+  mapped,
+  numberBetween,
+  record,
+  required,
+  shortOr,
+} from "./option-types.ts"
 import type { RetryOptions } from "./options.ts"
 
 /** Checks and completes the options of policies. All their defaults are here. */
@@ -35,7 +45,7 @@ export const DST = mapped(
 /** Well below `UNFINISHED_FACTS_MAX`, the number of unfinished runs that a plan sees, so that a full queue is detected. */
 export const QUEUE_MAX = 50
 
-export const OVERLAP_POLICY: Kind<Overlap["policy"]> = choice("skip", "queue", "replace", "allow")
+export const OVERLAP_POLICY: OptionType<Overlap["policy"]> = choice("skip", "queue", "replace", "allow")
 
 export const OVERLAP = shortOr("policy", {
   policy: required(OVERLAP_POLICY),
@@ -76,7 +86,7 @@ const PRIORITIES = { low: -10, normal: 0, high: 10 } as const
 const PRIORITY_NUMBER = integer(-1_000_000, 1_000_000)
 const PRIORITY_NAME = choice(...(Object.keys(PRIORITIES) as (keyof typeof PRIORITIES)[]))
 
-export const PRIORITY: Kind<number> = {
+export const PRIORITY: OptionType<number> = {
   allowed: `${PRIORITY_NAME.allowed}, or ${PRIORITY_NUMBER.allowed}`,
   read: (value, at) =>
     typeof value === "string" ? PRIORITIES[PRIORITY_NAME.read(value, at)] : PRIORITY_NUMBER.read(value, at),
@@ -88,9 +98,9 @@ const RETRY_TABLE = {
   delay: duration(),
   maxDelay: duration(),
   jitter: numberBetween(0, 1, "a number from 0 to 1"),
-} satisfies Record<keyof RetryOptions, Kind<unknown>>
+} satisfies Record<keyof RetryOptions, OptionType<unknown>>
 
-export const RETRY: Kind<RetryPolicy> = mapped(record(RETRY_TABLE), retryOf)
+export const RETRY: OptionType<RetryPolicy> = mapped(record(RETRY_TABLE), retryOf)
 
 function retryOf(given: Checked<typeof RETRY_TABLE>): RetryPolicy {
   const { attempts, backoff, jitter } = DEFAULT_RETRY

@@ -1,4 +1,11 @@
-import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/options/checked.ts"
+import {
+  checked,
+  checkedValue,
+  type OptionSource,
+  type OptionType,
+  refusal,
+} from "../../core/options/checked.ts"
+import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import {
   duration,
   instant,
@@ -9,8 +16,7 @@ import {
   remark,
   required,
   unread,
-} from "../../core/options/kinds.ts"
-import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/options/limits.ts"
+} from "../../core/options/option-types.ts"
 import type { PriorityOption, RetryOptions, When } from "../../core/options/options.ts"
 import { PRIORITY, RETRY } from "../../core/options/policies.ts"
 import { isOccurrenceId } from "../../core/planning/occurrence.ts"
@@ -76,7 +82,7 @@ export function enqueuedRun(
 }
 
 /** A run with the id of a future occurrence would count as the run of that occurrence, which then would never be performed. */
-const OWN_RUN_ID: Kind<string> = {
+const OWN_RUN_ID: OptionType<string> = {
   ...mapped(RUN_ID, (id, at) => {
     if (!isOccurrenceId(id)) return id
     const problem = `is "${id}", but ids that begin with "<schedule>@<instant>" are reserved for occurrences; use another id`
@@ -96,7 +102,7 @@ export const ENQUEUE_OPTIONS = {
   retry: RETRY,
   timeout: duration({ min: 1 }),
   by: remark,
-} satisfies Record<keyof EnqueueOptions, Kind<unknown>>
+} satisfies Record<keyof EnqueueOptions, OptionType<unknown>>
 
 const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 

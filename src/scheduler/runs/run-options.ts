@@ -1,4 +1,5 @@
-import { type Checked, checkedValue, type Kind, type OptionSource } from "../../core/options/checked.ts"
+import { type Checked, checkedValue, type OptionSource, type OptionType } from "../../core/options/checked.ts"
+import { LOOKUP, PAGE, taskOr } from "../../core/options/limits.ts"
 import {
   choice,
   duration,
@@ -8,8 +9,7 @@ import {
   part,
   payload,
   required,
-} from "../../core/options/kinds.ts"
-import { LOOKUP, PAGE, taskOr } from "../../core/options/limits.ts"
+} from "../../core/options/option-types.ts"
 import type { When } from "../../core/options/options.ts"
 import type { RunState, TriggeredBy } from "../../core/run/run.ts"
 import { RUN_STATES } from "../../core/run/run-states.ts"
@@ -64,7 +64,7 @@ export const RUN_FILTER = {
   worker: LOOKUP,
   state: oneOrMore(STATES),
   triggeredBy: oneOrMore(TRIGGERED_BY),
-} satisfies Record<CountedBy, Kind<unknown>>
+} satisfies Record<CountedBy, OptionType<unknown>>
 
 export const RUN_SELECTION = { ...RUN_FILTER, since: instant, until: instant, error: LOOKUP }
 
@@ -72,7 +72,7 @@ export const RUN_QUERY = {
   ...RUN_SELECTION,
   limit: PAGE,
   cursor: cursor(isInstantPlace),
-} satisfies Record<keyof RunQuery, Kind<unknown>>
+} satisfies Record<keyof RunQuery, OptionType<unknown>>
 
 export const LOG_PAGE = {
   after: part({ attempt: required(integer(0, 1_000_000)), number: required(integer(0, 1_000_000_000)) }),

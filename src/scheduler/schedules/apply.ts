@@ -1,8 +1,8 @@
 import { BelfryError, type ErrorCode } from "../../core/errors.ts"
-import { checked, checkedValue, copied, type Kind } from "../../core/options/checked.ts"
+import { checked, checkedValue, copied, type OptionType } from "../../core/options/checked.ts"
 import { defineSchedule } from "../../core/options/definition.ts"
-import { callback, flag, list, record, required, unread } from "../../core/options/kinds.ts"
 import { TAG } from "../../core/options/limits.ts"
+import { callback, flag, list, record, required, unread } from "../../core/options/option-types.ts"
 import { checkId } from "../../core/options/policies.ts"
 import { cyclesIn, inDependencyOrder } from "../../core/schedule/dependency-cycles.ts"
 import { changedFields, definitionOf } from "../../core/schedule/reconcile.ts"
@@ -61,7 +61,7 @@ export const APPLY_OPTIONS = {
   prune: record({ tag: required(TAG) }),
   dryRun: flag,
   onProgress: callback<(done: number, total: number) => void>(),
-} satisfies Record<keyof ApplyOptions, Kind<unknown>>
+} satisfies Record<keyof ApplyOptions, OptionType<unknown>>
 
 const MANY = list(unread, { max: 100_000 })
 

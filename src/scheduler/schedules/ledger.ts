@@ -1,6 +1,6 @@
-import { checked, type Kind, type OptionSource } from "../../core/options/checked.ts"
-import { choice, oneOrMore } from "../../core/options/kinds.ts"
+import { checked, type OptionSource, type OptionType } from "../../core/options/checked.ts"
 import { PAGE } from "../../core/options/limits.ts"
+import { choice, oneOrMore } from "../../core/options/option-types.ts"
 import { latenessMs } from "../../core/run/lateness.ts"
 import type { RunState, TriggeredBy } from "../../core/run/run.ts"
 import { RUN_STATES } from "../../core/run/run-states.ts"
@@ -39,7 +39,7 @@ export const LEDGER_PAGE = {
   outcome: oneOrMore(choice<RunState>(...RUN_STATES)),
   limit: PAGE,
   cursor: cursorOption(isInstantPlace),
-} satisfies Record<keyof LedgerPage, Kind<unknown>>
+} satisfies Record<keyof LedgerPage, OptionType<unknown>>
 
 const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
 

@@ -1,9 +1,14 @@
 import { BelfryError } from "../../core/errors.ts"
-import { isRecordLike, type Kind, notAllowed, type RequiredKind } from "../../core/options/checked.ts"
+import {
+  isRecordLike,
+  notAllowed,
+  type OptionType,
+  type RequiredOptionType,
+} from "../../core/options/checked.ts"
 import { POLICY_OPTIONS, SCHEDULE_OPTIONS } from "../../core/options/definition.ts"
-import { payload, required } from "../../core/options/kinds.ts"
 import { TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import { minimalOptionsBesideTriggers, minimalTriggers } from "../../core/options/minimal-options.ts"
+import { payload, required } from "../../core/options/option-types.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
 import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
 import { readableTriggers, unreadOptionsIn } from "../../core/schedule/unread-options.ts"
@@ -19,10 +24,10 @@ export type ScheduleChanges = {
 
 export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, task: taskOr(TASK_NAME), payload } satisfies Record<
   keyof ScheduleChanges,
-  Kind<unknown>
+  OptionType<unknown>
 >
 
-export const GIVEN_CHANGES: RequiredKind<object> = required({
+export const GIVEN_CHANGES: RequiredOptionType<object> = required({
   allowed: "an object of options",
   read(value, at) {
     if (isRecordLike(value)) return value

@@ -3,10 +3,11 @@ import {
   type Checked,
   checked,
   checkedValue,
-  type Kind,
   type OptionSource,
+  type OptionType,
 } from "../../core/options/checked.ts"
 import { SCHEDULE_OPTIONS } from "../../core/options/definition.ts"
+import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import {
   callback,
   choice,
@@ -21,8 +22,7 @@ import {
   remark,
   required,
   textLike,
-} from "../../core/options/kinds.ts"
-import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../../core/options/limits.ts"
+} from "../../core/options/option-types.ts"
 import type { ScheduleOptions, When } from "../../core/options/options.ts"
 import type { Why } from "../../core/planning/steer.ts"
 import { SCHEDULE_STATES, type ScheduleState } from "../../core/schedule/schedule-state.ts"
@@ -85,7 +85,7 @@ export interface BackfillOptions {
 const PAUSED_PARTS = record({ until: instant, reason: remark, by: remark })
 
 /** A boolean, or the details of the pause. */
-const PAUSED: Kind<{ until?: Instant; reason?: string; by?: string } | null> = {
+const PAUSED: OptionType<{ until?: Instant; reason?: string; by?: string } | null> = {
   ...PAUSED_PARTS,
   allowed: `true or false, or ${PAUSED_PARTS.allowed}`,
   read(value, at) {
@@ -105,16 +105,16 @@ export const CREATE_OPTIONS = {
   payload,
   startImmediately: flag,
   paused: PAUSED,
-} satisfies Record<keyof CreateOptions<unknown>, Kind<unknown>>
+} satisfies Record<keyof CreateOptions<unknown>, OptionType<unknown>>
 
 export const CHANGE_REASON = { reason: remark, by: remark } satisfies Record<
   keyof ChangeReason,
-  Kind<unknown>
+  OptionType<unknown>
 >
 
 export const PAUSE_OPTIONS = { ...CHANGE_REASON, until: instant } satisfies Record<
   keyof PauseOptions,
-  Kind<unknown>
+  OptionType<unknown>
 >
 
 const REVISION = integer(1, 2_147_483_647)
@@ -134,7 +134,7 @@ export const PLAN_BACKFILL_OPTIONS = {
   until: required(instant),
   which: WHICH,
   name: BACKFILL_NAME,
-} satisfies Record<keyof BackfillOptions, Kind<unknown>>
+} satisfies Record<keyof BackfillOptions, OptionType<unknown>>
 
 /** The fields of a plan that are read. The occurrences themselves are computed again. */
 export const BACKFILL_PLAN = required(
@@ -162,7 +162,7 @@ export const SCHEDULE_QUERY = {
   order: choice<"id" | "nextRunAt" | "lastRunAt">("id", "nextRunAt", "lastRunAt"),
   limit: PAGE,
   cursor: cursor(isMaybeInstantPlace),
-} satisfies Record<keyof ScheduleQuery, Kind<unknown>>
+} satisfies Record<keyof ScheduleQuery, OptionType<unknown>>
 
 export const BACKFILL_OPTIONS = {
   concurrency: CONCURRENCY,

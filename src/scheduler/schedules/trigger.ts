@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Checked, Kind } from "../../core/options/checked.ts"
-import { flag, instant, payload, remark } from "../../core/options/kinds.ts"
+import type { Checked, OptionType } from "../../core/options/checked.ts"
+import { flag, instant, payload, remark } from "../../core/options/option-types.ts"
 import type { PriorityOption, When } from "../../core/options/options.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../../core/options/policies.ts"
 import { requestOf } from "../../core/planning/new-run.ts"
@@ -47,7 +47,7 @@ export const TRIGGER_NOW_OPTIONS = {
   overlap: OVERLAP_POLICY,
   reason: remark,
   by: remark,
-} satisfies Record<keyof TriggerNowOptions, Kind<unknown>>
+} satisfies Record<keyof TriggerNowOptions, OptionType<unknown>>
 
 export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
 

@@ -1,8 +1,10 @@
-import type { Kind, OptionSource, RequiredKind } from "../../core/options/checked.ts"
-import { address } from "../../core/options/kinds.ts"
+import type { OptionSource, OptionType, RequiredOptionType } from "../../core/options/checked.ts"
+import { address } from "../../core/options/option-types.ts"
 
 /** An option that is the address of a server, or a client connected to it. */
-export function addressOr<Client extends object>(client: Kind<Client>): RequiredKind<string | Client> {
+export function addressOr<Client extends object>(
+  client: OptionType<Client>,
+): RequiredOptionType<string | Client> {
   const allowed = `${address.allowed} in quotes, or ${client.allowed}`
   return {
     allowed,

@@ -1,5 +1,5 @@
 import { checkedValue } from "../../core/options/checked.ts"
-import { required } from "../../core/options/kinds.ts"
+import { required } from "../../core/options/option-types.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import { type Check, ok, warning } from "../../store/check.ts"
 import type { Inspection } from "../../store/inspection.ts"

@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/options/checked.ts"
-import { address, integer, objectWith, textLike } from "../../core/options/kinds.ts"
+import type { OptionType } from "../../core/options/checked.ts"
+import { address, integer, objectWith, textLike } from "../../core/options/option-types.ts"
 import { addressOr } from "../kit/options.ts"
 import type { Pool } from "./client.ts"
 
@@ -35,9 +35,9 @@ export const POSTGRES_LOCKS_OPTIONS = {
     'a plain name: 1 to 63 lower case letters, digits and "_", and no digit first',
   ),
   connections: POSTGRES_SERVER.connections,
-} satisfies Record<keyof PostgresLocksOptions, Kind<unknown>>
+} satisfies Record<keyof PostgresLocksOptions, OptionType<unknown>>
 
 export const POSTGRES_OPTIONS = { ...POSTGRES_SERVER, ...POSTGRES_LOCKS_OPTIONS } satisfies Record<
   keyof PostgresOptions,
-  Kind<unknown>
+  OptionType<unknown>
 >

@@ -1,5 +1,5 @@
 import { checkedValue } from "../../core/options/checked.ts"
-import { address as ADDRESS, required } from "../../core/options/kinds.ts"
+import { address as ADDRESS, required } from "../../core/options/option-types.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Check } from "../../store/check.ts"
 import type { Inspection } from "../../store/inspection.ts"

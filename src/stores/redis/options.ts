@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/options/checked.ts"
-import { callback, objectWith, text } from "../../core/options/kinds.ts"
+import type { OptionType } from "../../core/options/checked.ts"
+import { callback, objectWith, text } from "../../core/options/option-types.ts"
 import { addressOr } from "../kit/options.ts"
 import type { RedisClient } from "./client.ts"
 import type { LockClient } from "./locks.ts"
@@ -26,9 +26,9 @@ export const REDIS_ADDRESS_OR_LOCK_CLIENT = addressOr(
 
 export const REDIS_LOCKS_OPTIONS = {
   prefix: text({ min: 1, max: 102 }),
-} satisfies Record<keyof RedisLocksOptions, Kind<unknown>>
+} satisfies Record<keyof RedisLocksOptions, OptionType<unknown>>
 
 export const REDIS_STORE_OPTIONS = {
   ...REDIS_LOCKS_OPTIONS,
   onWarning: callback<(message: string) => void>(),
-} satisfies Record<keyof RedisStoreOptions, Kind<unknown>>
+} satisfies Record<keyof RedisStoreOptions, OptionType<unknown>>

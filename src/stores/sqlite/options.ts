@@ -1,5 +1,5 @@
-import type { Kind } from "../../core/options/checked.ts"
-import { choice, required, text } from "../../core/options/kinds.ts"
+import type { OptionType } from "../../core/options/checked.ts"
+import { choice, required, text } from "../../core/options/option-types.ts"
 
 export interface SqliteOptions {
   /** The file, which is created if it doesn't exist. `:memory:` keeps all data in the memory of the process. */
@@ -16,4 +16,4 @@ export const SQLITE_PATH = required(text({ min: 1, max: 4_096 }))
 export const SQLITE_OPTIONS = {
   path: SQLITE_PATH,
   durability: choice("normal", "full"),
-} satisfies Record<keyof SqliteOptions, Kind<unknown>>
+} satisfies Record<keyof SqliteOptions, OptionType<unknown>>

@@ -3,11 +3,11 @@ import {
   checked,
   copied,
   isRecordLike,
-  type Kind,
   type OptionSource,
+  type OptionType,
   refusal,
 } from "../../core/options/checked.ts"
-import { duration, flag, integer, list, required, text, unread } from "../../core/options/kinds.ts"
+import { duration, flag, integer, list, required, text, unread } from "../../core/options/option-types.ts"
 import type { Duration } from "../../core/time/duration.ts"
 import { HOUR } from "../../core/time/instant.ts"
 import { shown } from "../../core/values/shown.ts"
@@ -74,7 +74,7 @@ const COMMAND_OPTIONS = {
   timeout: duration({ min: 1 }),
   uid: integer(0, ID_MAX),
   gid: integer(0, ID_MAX),
-} satisfies Record<keyof CommandDefinition, Kind<unknown>>
+} satisfies Record<keyof CommandDefinition, OptionType<unknown>>
 
 const ARGUMENT_OPTIONS = {
   pattern: unread,
@@ -82,7 +82,7 @@ const ARGUMENT_OPTIONS = {
   default: text({ min: 0, max: 10_000 }),
   maxLength: integer(1, 100_000),
   mayStartWithDash: flag,
-} satisfies Record<keyof ArgumentDefinition, Kind<unknown>>
+} satisfies Record<keyof ArgumentDefinition, OptionType<unknown>>
 
 export function defineCommand(name: string, definition: CommandDefinition): Command {
   const refuse = (reason: string, option: string): never => {

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
-import { checked, copied, type Kind, type OptionSource } from "../../core/options/checked.ts"
-import { asGiven, duration, integer, objectWith, unread } from "../../core/options/kinds.ts"
+import { checked, copied, type OptionSource, type OptionType } from "../../core/options/checked.ts"
 import { TASK_NAME } from "../../core/options/limits.ts"
+import { asGiven, duration, integer, objectWith, unread } from "../../core/options/option-types.ts"
 import type { RetryOptions } from "../../core/options/options.ts"
 import { RETRY } from "../../core/options/policies.ts"
 import { type Duration, formatDuration } from "../../core/time/duration.ts"
@@ -53,7 +53,7 @@ export const COMMAND_TASK_OPTIONS = {
   maxLines: integer(0, 1_000_000),
   maxOutputBytes: integer(0, 1_073_741_824),
   clock: objectWith<Clock>(["monotonic", "setTimer"], "a clock"),
-} satisfies Record<keyof CommandTaskOptions, Kind<unknown>>
+} satisfies Record<keyof CommandTaskOptions, OptionType<unknown>>
 
 /** A task that runs programs on this machine: only the commands in its options, with checked arguments, without a shell. */
 export function commandTask(options: CommandTaskOptions): Task<CommandPayload, CommandCall> {

@@ -1,8 +1,16 @@
 import { inspect } from "node:util"
 import { BelfryError } from "../../core/errors.ts"
-import { checked, type Kind, type OptionSource } from "../../core/options/checked.ts"
-import { asGiven, callback, duration, integer, list, objectWith, text } from "../../core/options/kinds.ts"
+import { checked, type OptionSource, type OptionType } from "../../core/options/checked.ts"
 import { TASK_NAME } from "../../core/options/limits.ts"
+import {
+  asGiven,
+  callback,
+  duration,
+  integer,
+  list,
+  objectWith,
+  text,
+} from "../../core/options/option-types.ts"
 import type { RetryOptions } from "../../core/options/options.ts"
 import { RETRY } from "../../core/options/policies.ts"
 import type { Duration } from "../../core/time/duration.ts"
@@ -52,7 +60,7 @@ export const HTTP_TASK_OPTIONS = {
   ca: text({ min: 1, max: 10_000_000 }),
   lookup: callback<Lookup>(),
   clock: objectWith<Clock>(["now", "monotonic", "setTimer"], "a clock"),
-} satisfies Record<keyof HttpTaskOptions, Kind<unknown>>
+} satisfies Record<keyof HttpTaskOptions, OptionType<unknown>>
 
 const SOURCE: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "httpTask" }
 

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from "node:crypto"
 import { BelfryError } from "../../core/errors.ts"
-import { notAllowed, type Place } from "../../core/options/checked.ts"
+import { notAllowed, type OptionPath } from "../../core/options/checked.ts"
 
 /** Many receivers keep no more than 255 characters of an idempotency key. */
 const ID_MAX_LENGTH = 200
 
-const RUN_ID_PLACE: Place = {
+const RUN_ID_OPTION: OptionPath = {
   source: { code: "BELFRY_RUN_INVALID", subject: "webhookIdOf" },
   option: "runId",
 }
@@ -15,7 +15,7 @@ const RUN_ID_PLACE: Place = {
  * `_` and two hexadecimal digits. Different runs have different ids, and all attempts of a run have the same id.
  */
 export function webhookIdOf(runId: string): string {
-  if (typeof runId !== "string") throw notAllowed(runId, "the id of a run", RUN_ID_PLACE)
+  if (typeof runId !== "string") throw notAllowed(runId, "the id of a run", RUN_ID_OPTION)
   const encoded = [...Buffer.from(runId)].map(encodeByte).join("")
   if (encoded.length <= ID_MAX_LENGTH) return encoded
   const digest = createHash("sha256").update(runId).digest("hex")

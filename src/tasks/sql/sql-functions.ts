@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import { checked, type Kind, type OptionSource } from "../../core/options/checked.ts"
+import { checked, type OptionSource, type OptionType } from "../../core/options/checked.ts"
 import { addressOf } from "../../stores/postgres/address.ts"
 import type { Pool } from "../../stores/postgres/client.ts"
 import { POSTGRES_SERVER } from "../../stores/postgres/options.ts"
@@ -17,7 +17,7 @@ export interface SqlFunctionsOptions extends SqlTaskOptions {
 
 export const SQL_FUNCTIONS_OPTIONS = { ...POSTGRES_SERVER, ...SQL_TASK_OPTIONS } satisfies Record<
   keyof SqlFunctionsOptions,
-  Kind<unknown>
+  OptionType<unknown>
 >
 
 const SOURCE: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "sqlFunctions" }

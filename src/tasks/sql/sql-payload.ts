@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Kind } from "../../core/options/checked.ts"
+import type { OptionType } from "../../core/options/checked.ts"
 import type { Json } from "../../core/values/json.ts"
 import { shown } from "../../core/values/shown.ts"
 import type { StandardSchema } from "../../core/values/standard-schema.ts"
@@ -59,7 +59,7 @@ function readFunction(
 }
 
 /** The schemas whose functions the task may call. */
-export const SCHEMAS: Kind<readonly string[]> = {
+export const SCHEMAS: OptionType<readonly string[]> = {
   allowed: 'a list of schemas, such as ["app"]',
   read: checkSchemas,
 }

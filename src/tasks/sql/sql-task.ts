@@ -1,5 +1,12 @@
-import type { Checked, Kind } from "../../core/options/checked.ts"
-import { asGiven, duration, integer, objectWith, required, textLike } from "../../core/options/kinds.ts"
+import type { Checked, OptionType } from "../../core/options/checked.ts"
+import {
+  asGiven,
+  duration,
+  integer,
+  objectWith,
+  required,
+  textLike,
+} from "../../core/options/option-types.ts"
 import type { RetryOptions } from "../../core/options/options.ts"
 import { RETRY } from "../../core/options/policies.ts"
 import type { Duration } from "../../core/time/duration.ts"
@@ -53,7 +60,7 @@ export const SQL_TASK_OPTIONS = {
   maxResultBytes: integer(1, PAYLOAD_MAX_BYTES),
   retry: asGiven<RetryOptions>(RETRY),
   clock: objectWith<Clock>(["monotonic", "setTimer"], "a clock"),
-} satisfies Record<keyof SqlTaskOptions, Kind<unknown>>
+} satisfies Record<keyof SqlTaskOptions, OptionType<unknown>>
 
 type GivenOptions = Checked<typeof SQL_TASK_OPTIONS>
 

@@ -7,22 +7,22 @@ import {
   checked,
   checkedPart,
   isRecordLike,
-  type Kind,
   notAllowed,
+  type OptionPath,
   type OptionTable,
-  type Place,
-  type RequiredKind,
+  type OptionType,
+  type RequiredOptionType,
   refusal,
 } from "./checked.ts"
 
-/** The kinds of options. Each describes what it allows and converts a value to its stored form. */
+/** The types of options. Each describes what it allows and converts a value to its stored form. */
 
-export function required<Value>(kind: Kind<Value>): RequiredKind<Value> {
+export function required<Value>(kind: OptionType<Value>): RequiredOptionType<Value> {
   return { ...kind, isRequired: true }
 }
 
 /** Text that every store can keep unchanged. Its length is counted in UTF-16 units, as JavaScript does. */
-export function text(length: { min: number; max: number }): Kind<string> {
+export function text(length: { min: number; max: number }): OptionType<string> {
   const allowed = `text of ${length.min} to ${length.max} characters`
   return {
     allowed,
@@ -36,7 +36,7 @@ export function text(length: { min: number; max: number }): Kind<string> {
 }
 
 /** An address that may contain a password, so no error shows it. */
-export const address: Kind<string> = {
+export const address: OptionType<string> = {
   allowed: "the address of a server",
   read(value, at) {
     if (typeof value === "string" && value !== "" && !isUnstorable(value)) return value
@@ -52,7 +52,7 @@ function isUnstorable(value: string): boolean {
 const UNSTORABLE = "contains a NUL or an unpaired surrogate, which no store can keep"
 
 /** Text that matches a pattern. The pattern must limit the length. */
-export function textLike(pattern: RegExp, allowed: string): Kind<string> {
+export function textLike(pattern: RegExp, allowed: string): OptionType<string> {
   return {
     allowed,
     read(value, at) {
@@ -65,7 +65,7 @@ export function textLike(pattern: RegExp, allowed: string): Kind<string> {
 const REMARK_MAX_BYTES = 8_192
 
 /** Free text such as a reason or a person's name. Its content is never refused: it is cut and cleaned. */
-export const remark: Kind<string> = {
+export const remark: OptionType<string> = {
   allowed: "text; cut after 8192 bytes",
   read(value, at) {
     if (typeof value === "string") return storable(value, REMARK_MAX_BYTES)
@@ -73,7 +73,7 @@ export const remark: Kind<string> = {
   },
 }
 
-export function integer(min: number, max: number): Kind<number> {
+export function integer(min: number, max: number): OptionType<number> {
   return numberBetween(min, max, `a whole number from ${min} to ${max}`, Number.isInteger)
 }
 
@@ -82,7 +82,7 @@ export function numberBetween(
   max: number,
   allowed: string,
   isFit: (value: unknown) => boolean = Number.isFinite,
-): Kind<number> {
+): OptionType<number> {
   return {
     allowed,
     read(value, at) {
@@ -93,7 +93,7 @@ export function numberBetween(
   }
 }
 
-export const flag: Kind<boolean> = {
+export const flag: OptionType<boolean> = {
   allowed: "true or false",
   read(value, at) {
     if (typeof value === "boolean") return value
@@ -101,7 +101,7 @@ export const flag: Kind<boolean> = {
   },
 }
 
-export function choice<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
+export function choice<Choice extends string>(...choices: readonly Choice[]): OptionType<Choice> {
   const allowed = listed(choices.map((each) => `"${each}"`))
   return {
     allowed,
@@ -114,7 +114,7 @@ export function choice<Choice extends string>(...choices: readonly Choice[]): Ki
 }
 
 /** In milliseconds. */
-export function duration(bounds: { min?: number; max?: number } = {}): Kind<number> {
+export function duration(bounds: { min?: number; max?: number } = {}): OptionType<number> {
   const allowed = ["a duration", boundsInWords(bounds)].join("")
   return {
     allowed,
@@ -136,7 +136,7 @@ function boundsInWords({ min, max }: { min?: number; max?: number }): string {
   return max === undefined ? "" : ` of at most ${formatDuration(max)}`
 }
 
-export const instant: Kind<Instant> = {
+export const instant: OptionType<Instant> = {
   allowed: "an instant",
   read(value, at) {
     const read = instantOf(value)
@@ -146,12 +146,12 @@ export const instant: Kind<Instant> = {
   },
 }
 
-export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number; max: number }) {
+export function list<Value>(kind: OptionType<Value>, { min = 0, max }: { min?: number; max: number }) {
   const allowed = `a list of ${min} to ${max}, each ${kind.allowed}`
   return {
     allowed,
     ...(kind.table !== undefined && { table: kind.table }),
-    read(value: unknown, at: Place): readonly Value[] {
+    read(value: unknown, at: OptionPath): readonly Value[] {
       if (!Array.isArray(value) || value.length < min || value.length > max)
         throw notAllowed(value, `a list of ${min} to ${max}`, at)
       // `Array.from` visits holes, which `map` would skip.
@@ -159,7 +159,7 @@ export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number;
         kind.read(each, { source: at.source, option: `${at.option}[${index}]` }),
       )
     },
-  } satisfies Kind<readonly Value[]>
+  } satisfies OptionType<readonly Value[]>
 }
 
 /** An object of nested options. */
@@ -168,11 +168,11 @@ export function record<Table extends OptionTable>(table: Table) {
   return {
     allowed,
     table,
-    read(value: unknown, at: Place): Checked<Table> {
+    read(value: unknown, at: OptionPath): Checked<Table> {
       if (!isRecordLike(value)) throw notAllowed(value, allowed, at)
       return checked(value, table, at.source, at.option)
     },
-  } satisfies Kind<Checked<Table>>
+  } satisfies OptionType<Checked<Table>>
 }
 
 /** Some members of an object. Others are ignored. */
@@ -180,14 +180,14 @@ export function part<Table extends OptionTable>(table: Table) {
   return {
     allowed: `an object with ${Object.keys(table).join(", ")}`,
     table,
-    read(value: unknown, at: Place): Checked<Table> {
+    read(value: unknown, at: OptionPath): Checked<Table> {
       return checkedPart(value, table, at)
     },
-  } satisfies Kind<Checked<Table>>
+  } satisfies OptionType<Checked<Table>>
 }
 
 /** An object of options, or the value of its main option alone: `"once"` for `{ policy: "once" }`. */
-export function shortOr<Name extends string, Table extends OptionTable & Record<Name, Kind<unknown>>>(
+export function shortOr<Name extends string, Table extends OptionTable & Record<Name, OptionType<unknown>>>(
   name: Name,
   table: Table,
 ) {
@@ -196,13 +196,13 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
   return {
     allowed,
     table,
-    read(value: unknown, at: Place): Checked<Table> {
+    read(value: unknown, at: OptionPath): Checked<Table> {
       const { source, option } = at
       if (isRecordLike(value)) return checked(value, table, source, option)
       if (typeof value === "object") throw notAllowed(value, allowed, at)
       return checked({ [name]: short.read(value, at) }, table, source, option)
     },
-  } satisfies Kind<Checked<Table>>
+  } satisfies OptionType<Checked<Table>>
 }
 
 /** An object of texts. The arguments limit the number of names, their form, and the length of each text. */
@@ -210,7 +210,7 @@ export function textsByName(about: {
   names: number
   name: RegExp
   length: number
-}): Kind<Readonly<Record<string, string>>> {
+}): OptionType<Readonly<Record<string, string>>> {
   const allowed = `an object of at most ${about.names} texts of up to ${about.length} characters`
   return {
     allowed,
@@ -230,12 +230,15 @@ export function textsByName(about: {
 }
 
 /** Reads a value and converts the result. */
-export function mapped<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
+export function mapped<Value, Made>(
+  kind: OptionType<Value>,
+  make: (value: Value, at: OptionPath) => Made,
+): OptionType<Made> {
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }
 }
 
 /** Checks a value and returns it unchanged, for a function that reads the value itself. */
-export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
+export function asGiven<Given>(kind: OptionType<unknown>): OptionType<Given> {
   return {
     ...kind,
     read(value, at) {
@@ -246,10 +249,13 @@ export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
 }
 
 /** A value that is checked elsewhere. */
-export const unread: Kind<unknown> = { allowed: "the values described in its guide", read: (value) => value }
+export const unread: OptionType<unknown> = {
+  allowed: "the values described in its guide",
+  read: (value) => value,
+}
 
 /** Not checked here: `toPayload` and the task's schema check it. */
-export const payload: Kind<unknown> = {
+export const payload: OptionType<unknown> = {
   allowed: "a value that the task's schema accepts, at most 1 MiB as JSON, 64 levels and 10000 keys",
   takesNull: true,
   read: (value) => value,
@@ -259,7 +265,7 @@ export const payload: Kind<unknown> = {
 export function objectWith<Value extends object>(
   members: readonly (string & keyof Value)[],
   allowed: string,
-): Kind<Value> {
+): OptionType<Value> {
   return {
     allowed,
     read(value, at) {
@@ -270,7 +276,7 @@ export function objectWith<Value extends object>(
   }
 }
 
-export function callback<Value extends (...given: never[]) => unknown>(): Kind<Value> {
+export function callback<Value extends (...given: never[]) => unknown>(): OptionType<Value> {
   return {
     allowed: "a function",
     read(value, at) {
@@ -287,7 +293,7 @@ function listed(words: readonly string[]): string {
 }
 
 /** A single choice, or a list of choices. */
-export function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choice[]> {
+export function oneOrMore<Choice extends string>(one: OptionType<Choice>): OptionType<readonly Choice[]> {
   const several = list(one, { min: 1, max: 20 })
   return {
     allowed: `${one.allowed}, or a list of them`,

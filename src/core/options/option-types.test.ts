@@ -1,7 +1,8 @@
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../../test/support/records.ts"
 import { MINUTE } from "../time/instant.ts"
-import { checked, type Kind, type Place } from "./checked.ts"
+import { checked, type OptionPath, type OptionType } from "./checked.ts"
+import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
 import {
   address,
   asGiven,
@@ -19,12 +20,12 @@ import {
   shortOr,
   text,
   unread,
-} from "./kinds.ts"
-import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
+} from "./option-types.ts"
 
-const PLACE: Place = { source: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
+const PLACE: OptionPath = { source: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
 
-const messageOf = (kind: Kind<unknown>, value: unknown) => thrownBy(() => kind.read(value, PLACE)).message
+const messageOf = (kind: OptionType<unknown>, value: unknown) =>
+  thrownBy(() => kind.read(value, PLACE)).message
 
 const OVERLAP = shortOr("policy", { policy: required(choice("skip", "queue")), limit: integer(1, 2) })
 
