@@ -1,9 +1,14 @@
 import type { ScheduleView } from "../../scheduler/views.ts"
 
-export type ScheduleOrder = "id" | "next" | "last"
+/** The orders of the schedules in `top`. The key that changes the order goes through them in this order. */
+export const SCHEDULE_ORDERS = ["next", "id", "last"] as const
+export type ScheduleOrder = (typeof SCHEDULE_ORDERS)[number]
 
 /** The names of these orders in the API. */
-export const ORDERS = { id: "id", next: "nextRunAt", last: "lastRunAt" } as const
+export const ORDERS = { id: "id", next: "nextRunAt", last: "lastRunAt" } as const satisfies Record<
+  ScheduleOrder,
+  string
+>
 
 /**
  * For the time between a key that changes the order and the next read. `id`: ascending. `next`: soonest first. `last`: most recent

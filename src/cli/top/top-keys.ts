@@ -1,19 +1,17 @@
 import { isFinished } from "../../core/run/run.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
+import { SCHEDULE_ORDERS, type ScheduleOrder } from "./schedule-order.ts"
 
 /** The choices of the user of `top`. */
 export interface TopState {
   /** The name of the chosen row. Not an index, because the order changes. */
   readonly chosen: string | null
-  readonly sort: TopSort
+  readonly sort: ScheduleOrder
   readonly filter: string
   readonly mode: TopMode
   /** The message about the last key, until the next key. */
   readonly message: string
 }
-
-export const SORTS = ["next", "id", "last"] as const
-export type TopSort = (typeof SORTS)[number]
 
 export type TopMode =
   | { readonly kind: "list" | "help" }
@@ -144,7 +142,7 @@ export function positionIn(rows: readonly TopRow[], chosen: string | null): numb
 }
 
 function sortedNext(state: TopState): TopState {
-  const sort = SORTS[(SORTS.indexOf(state.sort) + 1) % SORTS.length]!
+  const sort = SCHEDULE_ORDERS[(SCHEDULE_ORDERS.indexOf(state.sort) + 1) % SCHEDULE_ORDERS.length]!
   return {
     ...state,
     sort,
