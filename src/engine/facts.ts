@@ -22,24 +22,26 @@ export async function readFacts(store: Store, schedule: Schedule): Promise<FireF
     { concurrencyKey: concurrencyKeyOf(schedule.id), states: UNFINISHED },
     { ...page, limit: UNFINISHED_FACTS_MAX },
   )
-  const successes = await Promise.all(
-    schedule.dependsOn.map(async ({ scheduleId }) => [scheduleId, await lastSuccessOf(store, scheduleId)]),
-  )
-  return { unfinished: unfinished.toReversed(), lastSuccessAt: Object.fromEntries(successes) }
+  const dependencies = schedule.dependsOn.map(({ scheduleId }) => scheduleId)
+  return { unfinished: unfinished.toReversed(), lastSuccessAt: await lastSuccesses(store, dependencies) }
 }
 
-/** The schedule remembers its last success after the run was pruned. A local schedule isn't stored, so its runs are read, too. */
-async function lastSuccessOf(store: Store, scheduleId: string): Promise<Instant | null> {
-  const [schedule] = await store.findSchedules(
-    { ids: [scheduleId] },
-    { orderBy: "id", after: null, limit: 1 },
-  )
-  const [run] = await store.findRuns(
-    { scheduleId, states: ["succeeded"] },
-    { orderBy: "completedAt", after: null, limit: 1 },
-  )
-  const known = [schedule?.lastSuccessAt, run?.completedAt].filter((at) => at != null)
-  return known.length === 0 ? null : Math.max(...known)
+/** A schedule remembers its last success after the run was pruned. A local schedule isn't stored, so its runs are read, too. */
+async function lastSuccesses(store: Store, ids: readonly string[]): Promise<FireFacts["lastSuccessAt"]> {
+  if (ids.length === 0) return {}
+  const page = { after: null, limit: ids.length } as const
+  const schedules = await store.findSchedules({ ids }, { ...page, orderBy: "id" })
+  const remembered = new Map(schedules.map(({ id, lastSuccessAt }) => [id, lastSuccessAt]))
+  const newest = async (scheduleId: string) => {
+    const succeeded = { scheduleId, states: ["succeeded"] } as const
+    const [run] = await store.findRuns(succeeded, { orderBy: "completedAt", after: null, limit: 1 })
+    return [scheduleId, later(remembered.get(scheduleId) ?? null, run?.completedAt ?? null)] as const
+  }
+  return Object.fromEntries(await Promise.all(ids.map(newest)))
+}
+
+function later(a: Instant | null, b: Instant | null): Instant | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b)
 }
 
 /** The other overlap policies are enforced by the run's live key, so their plans need no facts. */

@@ -38,6 +38,24 @@ test("the last success of a local schedule, which isn't stored, is read from its
   assert.deepEqual((await readFacts(store, dependent)).lastSuccessAt, { first: succeededAt })
 })
 
+test("the schedules of all dependencies are read by one call", async () => {
+  const ids = ["a", "b", "c"]
+  for (const id of ids) await created(store, aSchedule({ id }))
+  let calls = 0
+  const counting: Store = {
+    ...store,
+    findSchedules(filter, page) {
+      calls++
+      return store.findSchedules(filter, page)
+    },
+  }
+  const dependsOn = ids.map((scheduleId) => ({ scheduleId, withinMs: 1_000 }))
+
+  const { lastSuccessAt } = await readFacts(counting, aSchedule({ dependsOn }))
+
+  assert.deepEqual([lastSuccessAt, calls], [{ a: null, b: null, c: null }, 1])
+})
+
 test("a dependency without a success has none", async () => {
   await created(store, aSchedule({ id: "first" }))
   assert.deepEqual((await readFacts(store, dependent)).lastSuccessAt, { first: null })

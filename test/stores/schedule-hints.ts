@@ -2,7 +2,7 @@ import type { Hint, Store } from "belfry/store"
 import { expect, test } from "vitest"
 import { progressOf } from "../../src/core/planning/plan.ts"
 import { succeed } from "../../src/core/run/run.ts"
-import { aClaim, anEntry, aPlan, aRun, aSchedule } from "../../src/store/laws/factories.ts"
+import { aClaim, anEntry, aPlan, aRun, aRunOf, aSchedule, aSkip } from "../../src/store/laws/factories.ts"
 import { created, deleteSchedule, running, several } from "../../src/store/laws/steps.ts"
 
 export interface HintLab {
@@ -30,6 +30,19 @@ export function proveScheduleHints(open: () => Promise<HintLab>): void {
     const [paused] = await writer.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     expect(await deleteSchedule(writer, paused!)).toMatchObject({ outcome: "done" })
     expect(await receivedHints()).toContain("schedules")
+  })
+
+  test("another process gets no hint of new runs when a fire only records a skip", async () => {
+    const { writer, receivedHints } = await open()
+    const schedule = await created(writer, aSchedule({ nextRunAt: Date.now() + 3_600_000 }))
+    await receivedHints()
+
+    await writer.fire([aPlan(schedule, { runs: [aSkip({ ...aRunOf(schedule.id), state: "skipped" })] })])
+    await created(writer, aSchedule({ nextRunAt: Date.now() + 3_600_000 }))
+
+    const received: Hint[] = []
+    while (!received.includes("schedules")) received.push(...(await receivedHints()))
+    expect(received).not.toContain("runs")
   })
 
   test("another process gets a hint when runs have ended, and only a few for a hundred ends", async () => {

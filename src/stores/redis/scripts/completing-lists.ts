@@ -4,8 +4,8 @@ import { RUNS } from "../lua/runs.ts"
 import { marked, scriptOf } from "../script.ts"
 
 /**
- * The first release of Belfry had no lists of runs by id, by task, by parent and by rare triggers, and none of running runs.
- * While it shares the keys during a deploy, the runs it creates are missing from these lists, and the runs it prunes remain in
+ * Early versions had no lists of runs by id, by task, by parent and by rare triggers, and none of running runs. While such a
+ * process shares the keys during a deploy, the runs it creates are missing from these lists, and the runs it prunes remain in
  * them.
  */
 

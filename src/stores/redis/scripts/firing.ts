@@ -77,10 +77,9 @@ local function add_new(at, length, count)
     local id = ARGV[at + 1]
     if not is_stored(id) then
       add_run(at)
-      has_runs = true
       created[#created + 1] = id
       if kinds[ARGV[at]].state == 'pending' then
-        runs, last = runs + 1, id
+        runs, last, has_runs = runs + 1, id, true
       end
     end
     at = end_of(at)
