@@ -13,7 +13,7 @@ export type RunEvent = RunFacts & RunEventBody
 export type RunEventBody =
   | { readonly type: "created" }
   | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
-  /** `latenessMs`: from the instant at which the attempt was due to its start. Never negative. */
+  /** `latenessMs`: from the instant at which the attempt was due until its task is called. Never negative. */
   | { readonly type: "started"; readonly latenessMs: number }
   /** `durationMs`: how long the task took, as this process measured it. */
   | {
@@ -31,7 +31,7 @@ export type RunEventBody =
   | { readonly type: "failed"; readonly error: string | null; readonly durationMs: number }
   /** The run was given up, because it was lost with too many workers. */
   | { readonly type: "lost"; readonly error: string | null }
-  /** A worker that stops gave the run back unfinished. */
+  /** The worker gave the run back unfinished: it stops, or could not begin the run before its lease ended. */
   | { readonly type: "released" }
   /** The run was cancelled, or a newer run replaced it. Reported when the attempt has ended. */
   | { readonly type: "cancelled" }

@@ -192,9 +192,8 @@ export class LeaseKeeper {
   #giveUpOverdue(): void {
     const now = this.#context.clock.monotonic()
     for (const [execution, deadline] of this.#deadlines) {
-      if (!execution.hasBegun) continue
-      if (deadline <= now) this.#lose(execution, "lost")
-      else this.#deadlineAlarm.setFor(deadline)
+      if (deadline > now) this.#deadlineAlarm.setFor(deadline)
+      else if (execution.hasBegun) this.#lose(execution, "lost")
     }
   }
 }

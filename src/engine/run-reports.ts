@@ -9,9 +9,11 @@ export interface RunReporting {
   readonly logger: Logger
 }
 
-export function reportStart({ events, logger }: RunReporting, run: Run): void {
+/** `waitedMs`: from the claim until the task is called, for a confirmation and for other runs that begin before this one. */
+export function reportStart({ events, logger }: RunReporting, run: Run, waitedMs: number): void {
   const { dueAt, startedAt, attempts } = run
-  const lateMs = latenessMs({ dueAt: dueAt!, startedAt: startedAt! }, attempts.at(-1))
+  const beganAt = startedAt! + Math.round(waitedMs)
+  const lateMs = latenessMs({ dueAt: dueAt!, startedAt: beganAt }, attempts.at(-1))
   logger.debug({ ...factsOf(run), latenessMs: lateMs }, "Started")
   events.emit(run, { type: "started", latenessMs: lateMs })
 }

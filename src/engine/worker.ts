@@ -111,6 +111,7 @@ export class Worker {
     const { waitMs } = this.#claims
     if (waitMs > 0) return waitMs
     await this.#lostAnswers.giveBack(({ id, attempt }) => this.#running.get(id)?.run.attempt === attempt)
+    if (this.#isDraining) return Number.POSITIVE_INFINITY
 
     let asked = this.#claims.claim(free)
     for (let claims = 1; ; claims++) {
@@ -143,7 +144,7 @@ export class Worker {
     return task.leaseMs ?? this.#context.leaseMs
   }
 
-  #begin(run: Run, { askedAt }: Pick<Claim, "askedAt">): void {
+  #begin(run: Run, { askedAt, readAt }: Claim): void {
     const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
@@ -161,7 +162,7 @@ export class Worker {
     this.#running.set(run.id, execution)
     this.#leaseKeeper.hold(execution, askedAt)
     if (this.#isDraining) execution.abort("stopping")
-    void this.#finish(execution)
+    void this.#finish(execution, readAt)
   }
 
   /** For attempts that have begun and for attempts that wait for the store's confirmation. */
@@ -177,10 +178,10 @@ export class Worker {
     older.abort("lease-lost")
   }
 
-  async #finish(execution: Execution): Promise<void> {
+  async #finish(execution: Execution, claimedAt: number): Promise<void> {
     const { run } = execution
     try {
-      const change = await this.#perform(execution)
+      const change = await this.#perform(execution, claimedAt)
       if (change !== null) await this.#end(execution, change)
       else if (execution.wasCancelled) reportCancelled(this.#context, run)
       else this.#reportLoss(execution)
@@ -208,14 +209,15 @@ export class Worker {
   }
 
   /** Returns the change that ends the attempt. Null: this attempt may no longer change the run. */
-  async #perform(execution: Execution): Promise<RunChange | null> {
+  async #perform(execution: Execution, claimedAt: number): Promise<RunChange | null> {
     const { run } = execution
+    const { clock } = this.#context
     // A run that must not be performed is only ended; its task isn't called.
     if (execution.reasonNotToPerform !== null) return execution.perform()
     if (execution.mustBeConfirmed && !execution.isAborted) await this.#leaseKeeper.confirm(execution)
     for (let wait = this.#pauses.wait(); wait !== null; wait = this.#pauses.wait()) await wait
     if (!execution.isAborted && !this.#leaseKeeper.mayBegin(execution)) return release(run, TOO_LATE)
-    if (!execution.isAborted) reportStart(this.#context, run)
+    if (!execution.isAborted) reportStart(this.#context, run, clock.monotonic() - claimedAt)
     return execution.perform()
   }
 

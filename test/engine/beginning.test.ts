@@ -149,3 +149,85 @@ test("a heartbeat that finds a run ended does not abort the signal of the task t
 
   assert.deepEqual([signal?.aborted, (await node.runs.get("r"))?.state], [false, "succeeded"])
 })
+
+test("a run that began after a pause loses its lease in time, though an alarm fired during the pause", async () => {
+  await using fleet = new Fleet()
+  const abortedAt: string[] = []
+  const task = defineTask({
+    name: "work",
+    async run({ run, signal }) {
+      if (run.id.startsWith("blocking")) fleet.clock.timeline.jumpTo(fleet.clock.now() + 200)
+      if (run.id !== "waiting") return
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => {
+          abortedAt.push(fleet.now())
+          resolve()
+        })
+      })
+    },
+  })
+  let isAway = false
+  const store: Store = {
+    ...fleet.store,
+    async heartbeat(beat) {
+      if (isAway) throw new Error("The store is away")
+      return fleet.store.heartbeat(beat)
+    },
+  }
+  const node = await fleet.started({ store, tasks: [task], lease: "30s" })
+  // Its lease would be given up at 00:00:27, so an alarm is set for then.
+  await node.enqueue(task, { id: "short" })
+  await fleet.advance("26900ms")
+
+  isAway = true
+  const blocking = ["blocking-1", "blocking-2"].map((id) => ({ id, priority: "high" }) as const)
+  await node.enqueueMany(task, [...blocking, { id: "waiting" }])
+  await fleet.advance("1m")
+
+  assert.deepEqual(abortedAt, ["2026-01-01T00:00:53.900Z"])
+})
+
+test("lateness counts the time that a claimed run waits for others to begin", async () => {
+  await using fleet = new Fleet()
+  const { task } = blockingTask(fleet, { count: 1, blockMs: 5_000 })
+  const node = fleet.node({ tasks: [task], concurrency: 2 })
+  const lateness: number[] = []
+  node.on("run", (event) => {
+    if (event.type === "started") lateness.push(event.latenessMs)
+  })
+  await node.enqueueMany(
+    task,
+    idsOf(2).map((id) => ({ id })),
+  )
+
+  await fleet.until(node.start())
+  await fleet.advance("1m")
+
+  assert.deepEqual(lateness, [0, 5_000])
+})
+
+test("a worker that is stopped while it looks for runs to give back claims nothing", async () => {
+  await using fleet = new Fleet()
+  const { task } = blockingTask(fleet, { count: 0, blockMs: 0 })
+  const looking = gate()
+  let claims = 0
+  const store: Store = {
+    ...fleet.store,
+    async claim(request) {
+      if (++claims === 1) throw new Error("The answer is lost")
+      return fleet.store.claim(request)
+    },
+    async findRuns(filter, page) {
+      if (claims === 1) await looking.promise
+      return fleet.store.findRuns(filter, page)
+    },
+  }
+  const node = await fleet.started({ store, tasks: [task] })
+  await fleet.advance("1s")
+
+  const stopping = node.stop()
+  looking.open()
+  await fleet.until(stopping)
+
+  assert.equal(claims, 1)
+})

@@ -11,7 +11,7 @@ import {
   withUnfinished,
 } from "../../../test/support/records.ts"
 import { concurrencyKeyOf } from "../schedule/schedule.ts"
-import { DAY, HOUR } from "../time/instant.ts"
+import { DAY, HOUR, type Instant, LATEST } from "../time/instant.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { NO_FACTS, UNFINISHED_FACTS_MAX } from "./plan.ts"
 
@@ -186,10 +186,11 @@ describe("dependencies", () => {
     },
   )
 
-  test.each([[{}], [{ import: null }]])(
-    "an occurrence is skipped if its dependency never succeeded: %j",
+  test.each([undefined, null, Number.NaN, Number.POSITIVE_INFINITY, LATEST + 1])(
+    "an occurrence is skipped if the last success of its dependency is %s",
     (lastSuccessAt) => {
-      const plan = planFire(schedule, { unfinished: [], lastSuccessAt }, at("09:00"))
+      const facts = { unfinished: [], lastSuccessAt: { import: lastSuccessAt as Instant | null } }
+      const plan = planFire(schedule, facts, at("09:00"))
 
       assert.deepEqual(ledger(plan.runs), ["09:00 skipped dependency"])
       assert.equal(plan.runs[0]?.message, "import has not succeeded in the last 1h")

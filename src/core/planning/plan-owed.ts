@@ -1,7 +1,7 @@
 import { cancel, type NewRun, type RunChange } from "../run/run.ts"
 import { isSpent, type Schedule } from "../schedule/schedule.ts"
 import { formatDuration } from "../time/duration.ts"
-import { type Instant, SECOND } from "../time/instant.ts"
+import { type Instant, LATEST, SECOND } from "../time/instant.ts"
 import { type CatchUpDecision, mergedRange } from "./catch-up.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore, runIdOf } from "./occurrence.ts"
@@ -97,8 +97,9 @@ function isUnfinished({ scheduledFor }: Occurrence, { id }: Schedule, { unfinish
 /** Why an occurrence can't become a run now, or null. `added`: the runs that this plan creates before it. */
 function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun[], now: Instant) {
   for (const { scheduleId, withinMs } of schedule.dependsOn) {
-    const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
-    if (lastSuccessAt === null || lastSuccessAt < now - withinMs) {
+    const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? Number.NaN
+    // A damaged record may contain any number. One that is no instant proves no success.
+    if (!(lastSuccessAt >= now - withinMs && lastSuccessAt <= LATEST)) {
       const message = `${scheduleId} has not succeeded in the last ${formatDuration(withinMs)}`
       return { reason: "dependency", message } as const
     }

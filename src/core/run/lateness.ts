@@ -2,7 +2,7 @@ import type { Instant } from "../time/instant.ts"
 import type { Attempt } from "./run.ts"
 
 /**
- * How long after its due time an attempt began. It counts from the run's `dueAt`, so jitter, a delay and a back-off are not
+ * How long after its due time an attempt was started. It counts from the run's `dueAt`, so jitter, a delay and a back-off are not
  * lateness. A released run keeps its `dueAt`, but no worker could claim it while it was held: then it counts from the end of
  * the previous attempt. Never negative: the store's clock may go back between two attempts.
  */

@@ -57,7 +57,7 @@ export interface Run extends RunRequest {
   readonly createdAt: Instant
   /** When the newest attempt was due: the value of `claimableAt` at the claim. Null before the first attempt. */
   readonly dueAt: Instant | null
-  /** When the newest attempt began. */
+  /** When the newest attempt was claimed. Its task is called a moment later. */
   readonly startedAt: Instant | null
   readonly completedAt: Instant | null
   readonly message: string | null
@@ -228,8 +228,8 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
 }
 
 /**
- * Gives a claimed run back at once, so that others need not wait for the lease of a stopping worker. The run keeps its `dueAt`,
- * so it again comes before all runs that were due after it. Why it was given back is kept with the attempt.
+ * Gives a claimed run back at once, so that others need not wait for the end of its lease. The run keeps its `dueAt`, so it again
+ * comes before all runs that were due after it. Why it was given back is kept with the attempt.
  */
 export function release(run: RunRef, why: string): RunChange {
   return { ...changeOf(run, "pending", "released"), error: why }
@@ -267,8 +267,8 @@ export function isPoison(run: LossHistory): boolean {
 type LossHistory = Pick<Run, "lost" | "attempts">
 
 /**
- * A worker confirms every attempt except the first before it performs the run, so a later unconfirmed attempt did not begin and
- * doesn't count. The first attempt may have begun unconfirmed, so it counts.
+ * A worker confirms every attempt after the first before it performs the run, so a later unconfirmed attempt did not begin and
+ * doesn't count. The first attempt may have begun unconfirmed, unless its task is performed at most once, so it counts.
  */
 function workersLostBy(run: LossHistory): number {
   return run.lost + (isFirstUnconfirmed(run) ? 1 : 0)

@@ -21,7 +21,6 @@ const SELECT_SUCCESSES = `
         select e.last_success_at
         from belfry.ends as e
         where e.schedule_id = dependency.id
-          and pg_catalog.isfinite(e.last_success_at)
       ),
       (
         select r.completed_at

@@ -1,5 +1,4 @@
 import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/planning/plan.ts"
-import { DATE_MAX } from "../../../core/records/valid-records.ts"
 import type { RunRef } from "../../../core/run/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../../core/schedule/schedule.ts"
 import type { Instant } from "../../../core/time/instant.ts"
@@ -88,7 +87,6 @@ export const SELECT_LAST_SUCCESS = `
     select last_success_at as at
     from belfry_schedules
     where id = ?1
-      and last_success_at between ${-DATE_MAX} and ${DATE_MAX}
     union all
     select completed_at
     from (
