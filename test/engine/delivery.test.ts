@@ -1,8 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask, RetryAfter } from "../../src/index.ts"
+import type { Store } from "../../src/store/store.ts"
 import { faultyStore } from "../support/faulty-store.ts"
-import { Fleet, never } from "../support/fleet.ts"
+import { Fleet, gate, never } from "../support/fleet.ts"
 
 /** A task that is performed at most once, and the attempts that began. */
 function onceTask(perform: (attempt: number) => unknown) {
@@ -157,4 +158,36 @@ test("an at-most-once run that an operator takes from its worker is not performe
 
   const run = await node.runs.get(runId)
   assert.deepEqual([run?.state, run?.reason, performed], ["failed", "lost", [1]])
+})
+
+test("an at-most-once run that was lost is not performed after another worker released it at its stop", async () => {
+  await using fleet = new Fleet()
+  const { task, begun } = onceTask(() => never)
+  const answering = gate()
+  const wire = faultyStore(fleet.store)
+  const lost = await fleet.started({ store: wire.store, tasks: [task] })
+  await lost.enqueue(task, { id: "r" })
+  await fleet.advance("1s")
+  wire.fallSilent()
+  await fleet.advance("5m")
+  const store: Store = {
+    ...fleet.store,
+    async claim(request) {
+      const claimed = await fleet.store.claim(request)
+      await answering.promise
+      return claimed
+    },
+  }
+  const stopped = await fleet.started({ store, tasks: [task] })
+  await fleet.advance("1s")
+  const stopping = stopped.stop({ timeout: 0 })
+  answering.open()
+  await fleet.until(stopping)
+
+  const next = await fleet.started({ tasks: [task] })
+  await fleet.advance("1m")
+
+  const run = await next.runs.get("r")
+  const outcomes = run?.attempts.map(({ outcome }) => outcome)
+  assert.deepEqual([begun, outcomes, run?.state], [[1], ["lost", "released", "given-up"], "failed"])
 })

@@ -171,7 +171,7 @@ test("after three lost workers a run fails as lost and isn't given to a fourth",
   assert.deepEqual([run?.state, run?.reason, run?.failures], ["failed", "lost", 0])
   assert.deepEqual(
     run?.attempts.map(({ outcome }) => outcome),
-    ["unconfirmed", "lost", "lost", "released"],
+    ["unconfirmed", "lost", "lost", "given-up"],
   )
   assert.match(run!.error!, /^Lost: 2 attempts .* Attempt 1 was not confirmed/)
   assert.deepEqual(events, ["lost"])

@@ -11,7 +11,15 @@ const CASES: readonly (readonly [string, readonly AttemptOutcome[], boolean])[] 
   ["a lost attempt precedes the unconfirmed one", ["lost", "unconfirmed"], true],
   ["an attempt was lost after an unconfirmed one", ["unconfirmed", "lost"], true],
   ["its attempt was released before it began", ["released"], false],
-  ["a person retried it after a lost attempt", ["lost", "released"], false],
+  ["a worker that stops released it after a lost attempt", ["lost", "released"], true],
+  [
+    "workers released it and didn't confirm it after a lost attempt",
+    ["lost", "released", "unconfirmed"],
+    true,
+  ],
+  ["a person retried it after it was given up", ["lost", "given-up"], false],
+  ["a worker that stops released it after a person's retry", ["lost", "given-up", "released"], false],
+  ["an attempt was lost after a person's retry", ["lost", "given-up", "lost"], true],
   ["its attempt is known to have failed", ["failed"], false],
   ["an attempt was lost after a failed one", ["failed", "lost"], true],
 ]

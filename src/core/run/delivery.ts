@@ -16,11 +16,12 @@ export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">, delivery: Del
 
 /**
  * Whether an attempt at a run of an at-most-once task may have begun with an unknown result. Each attempt at such a run is
- * confirmed before it begins, so an unconfirmed attempt did not begin. A run that was released, or retried by a person, may
- * begin again.
+ * confirmed before it begins, so an unconfirmed attempt did not begin. Nor did a released one, and neither says anything about
+ * the attempts before it. A given-up attempt ended the run, so a person has retried it since.
  */
 export function mayHaveBegun({ attempts }: { readonly attempts: readonly Attempt[] }): boolean {
-  return attempts.findLast(({ outcome }) => outcome !== "unconfirmed")?.outcome === "lost"
+  const last = attempts.findLast(({ outcome }) => outcome !== "unconfirmed" && outcome !== "released")
+  return last?.outcome === "lost"
 }
 
 export const NOT_REPEATED =

@@ -15,7 +15,6 @@ test.each([
   ["true for giving up", lost, true],
   ["false for a release with the same reason", { ...release(run, "stopping"), reason: "lost" }, false],
   ["false for a failure with the same reason", { ...fail(run, failure, aRetry(), 0), reason: "lost" }, false],
-  ["false for giving up with another reason", { ...lost, reason: "unreadable" }, false],
   ["false for a cancel with the same reason", cancel(run, { reason: "lost", by: null })!, false],
 ])("isGivenUp tells whether a run cost too many workers: %s", (_, change, expected) => {
   assert.equal(isGivenUp(change), expected)

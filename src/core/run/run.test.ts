@@ -164,7 +164,7 @@ test("a run that cost too many workers fails as lost", () => {
   )
   assert.deepInclude(giveUp(aRunRef({ lost: 3 }), poisonWords({ ...aRunRef({ lost: 3 }), attempts: [] })), {
     state: "failed",
-    outcome: "released",
+    outcome: "given-up",
     reason: "lost",
     claimableInMs: null,
     error: "Lost: 3 attempts were confirmed by workers that then stopped sending heartbeats.",

@@ -124,13 +124,17 @@ export interface Progress {
   readonly message: string | null
 }
 
-/** `unconfirmed`: no heartbeat confirmed the attempt before its lease ended. The worker may never have received the claim. */
+/**
+ * `given-up`: the worker ended the run without performing it, because the run must not be performed again. `unconfirmed`: no
+ * heartbeat confirmed the attempt before its lease ended. The worker may never have received the claim.
+ */
 export type AttemptOutcome =
   | "succeeded"
   | "failed"
   | "timeout"
   | "cancelled"
   | "released"
+  | "given-up"
   | "lost"
   | "unconfirmed"
 
@@ -243,9 +247,9 @@ export function takeAway(run: RunRef, reason: string, by: string | null): RunCha
   return { ...changeOf(run, "pending", "lost"), reason, by }
 }
 
-/** Ends a run that must not be performed again. The attempt that ends the run doesn't perform it, so it counts as released. */
+/** Ends a run that must not be performed again. */
 export function giveUp(run: RunRef, error: string): RunChange {
-  return { ...changeOf(run, "failed", "released"), error, reason: LOST }
+  return { ...changeOf(run, "failed", "given-up"), error, reason: LOST }
 }
 
 /** The error of a run that has lost too many workers. */
@@ -255,8 +259,8 @@ export function poisonWords(run: LossHistory): string {
 }
 
 /** Whether a change was made by `giveUp`. */
-export function isGivenUp({ state, outcome, reason }: RunChange): boolean {
-  return state === "failed" && outcome === "released" && reason === LOST
+export function isGivenUp({ outcome }: RunChange): boolean {
+  return outcome === "given-up"
 }
 
 /** Whether the run has lost so many workers that it probably caused the losses. */
