@@ -55,12 +55,12 @@ export class NewRunArgs {
   }
 }
 
-/** Whether both keys are the schedule's own key, as in most runs of schedules. Then the keys are not stored with the run. */
+/** Whether both keys are the schedule's own key, as in most runs of schedules. */
 function isSingleRun({ scheduleId, liveKey, concurrencyKey }: NewRun): boolean {
   return scheduleId !== null && liveKey === concurrencyKey && liveKey === concurrencyKeyOf(scheduleId)
 }
 
-/** Whether the run has fields that most runs lack. It then stores attempt 0, which tells a claim to read them. */
+/** Whether the run has fields that most runs lack. Attempt 0 then tells a claim to read them. */
 function hasFurtherFields(run: NewRun, isSingle: boolean): boolean {
   const { scheduleId, parentId, liveKey, concurrencyKey, message, reason, by } = run
   const hasKeys = !isSingle && (scheduleId !== null || liveKey !== null || concurrencyKey !== null)

@@ -20,8 +20,35 @@ import type { Reply } from "./connection.ts"
 import { instantIn } from "./instants.ts"
 
 /**
- * A run's hash. Empty fields are left out: a small hash takes a third of the memory and half the time. `claimableAt` is not in
- * the hash: it is only the run's score in its queue.
+ * A run's hash, and where the rest of the run is stored. `run-encoding.test.ts` checks that every run is stored like this.
+ *
+ * A field without a value is absent, and so is a `priority`, `failures` or `lost` of 0: a small hash takes a third of the
+ * memory and half the time. Some fields stand for several values, or do not follow the value of their name:
+ * - `more` holds the trigger, the missed occurrences, the retry policy and the timeout, as far as they are set.
+ * - `single` is present if the run has a schedule, and both its keys are the schedule's own key. Then the keys are absent.
+ * - `attempt` is present from the first claim or retry on. Before that it is present, as 0, if the run was created with a
+ *   parent, a message, a reason or a `by`, or if it has a schedule or a key and is not single. A claim reads `FURTHER_FIELDS`
+ *   only if `attempt` is present.
+ * - `further` is present if the run has no schedule, and has a limit or was created with `attempt`. Without a schedule and
+ *   without `further`, `read_run` reads no keys, no limit and no message.
+ * - `worker_id` stays when its attempt ends, although the run then has no worker.
+ * - `confirmed_attempt` is the newest attempt that a heartbeat confirmed. Only a claim reads it.
+ * - `completed_at` is present if the run is finished. `outcome` is present if it finished by ending an attempt. The hash then
+ *   describes this attempt, and the list `:attempts:<id>` holds only the attempts before it.
+ *
+ * Elsewhere:
+ * - `claimableAt` is the score of an unfinished run in `:queue:<priority>:<task>`. A pending run that waits for its key is in
+ *   `:waiting:<limit>:<priority>:<bytes of task>:<task>:<key>` instead, which `:parked` and `:parked:<key>` lead to.
+ * - `:live` names the unfinished run of each live key. `:running` counts the running runs of each concurrency key. `:counts`
+ *   counts the runs of each state, by task and by schedule.
+ * - Every run is in `:run-ids`, `:history:created` and `:history:task:<task>`. A run with the value is in `:history:scheduled`,
+ *   `:children:<parent>` and, if it is a rare trigger, `:history:triggered-by:<trigger>`.
+ * - An unfinished run is in `:unfinished`, and while it is running in `:running-runs`. Unless it is single, it is also in
+ *   `:unfinished:<concurrency key>`.
+ * - A finished run is in `:history:completed` and, unless it succeeded, in `:history:<state>`.
+ * - A run of a schedule is in `:history:created:<schedule>` and `:history:scheduled:<schedule>`, and once it is finished in
+ *   `:history:completed:<schedule>`. An unfinished single run is in none of these and not in the schedule's counts. It is found
+ *   by its live key.
  */
 interface RunFields {
   readonly id: string
@@ -42,12 +69,10 @@ interface RunFields {
   readonly schedule_id?: string
   readonly scheduled_for?: string
   readonly parent_id?: string
-  /** Set if both keys are the schedule's own key. Then `live_key` and `concurrency_key` are not stored. */
   readonly single?: string
   readonly live_key?: string
   readonly concurrency_key?: string
   readonly concurrency_limit?: string
-  /** Set if a run without a schedule has fields that `read_run` must read: a key, a limit or a message. */
   readonly further?: string
   readonly message?: string
   readonly details?: string
@@ -145,7 +170,6 @@ function partsOf(fields: RunFields, tryRead: <T>(read: () => T) => T): Run {
     attempt: numberOf(fields.attempt) ?? 0,
     failures: numberOf(fields.failures) ?? 0,
     lost: numberOf(fields.lost) ?? 0,
-    // A finished run keeps `worker_id` in the hash, for the history of its last attempt.
     workerId: fields.state === "running" ? fields.worker_id! : null,
     createdAt: instantIn(fields.created_at) ?? Number.NaN,
     dueAt: instantIn(fields.due_at),
@@ -161,7 +185,6 @@ function partsOf(fields: RunFields, tryRead: <T>(read: () => T) => T): Run {
 
 const NO_ATTEMPTS: readonly Attempt[] = []
 
-/** The last attempt of a finished run is in the run's own fields. Earlier attempts are in a list, which most runs lack. */
 function attemptsOf(fields: RunFields): readonly Attempt[] {
   const { outcome, attempts: earlier = [] } = fields
   if (outcome === undefined && earlier.length === 0) return NO_ATTEMPTS

@@ -125,6 +125,18 @@ test("a deleted schedule, its pruned runs and departed workers leave only the ke
   assert.ok(calls.length > 0 && !lifetimes.includes(-1), "answers to calls expire")
 })
 
+test("a pruned run with an occurrence but without a schedule is in no list", async () => {
+  const { store, client, prefix } = await aFreshStore()
+  await store.enqueue([aRun({ id: "r", scheduledFor: AN_INSTANT })])
+  const { runs } = await store.claim(aClaim())
+  await store.transition(runs.map((run) => succeed(run, NOTHING)))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+
+  await store.prune(aPruning({ olderThanMs: 1 }))
+
+  assert.deepEqual(await client.keys(`${prefix}:history:*`), [])
+})
+
 test("a name may contain any characters, also those that separate the parts of keys", async () => {
   const { store } = await aFreshStore()
   const names = ["due", "ids", "a:b", "{x}", "*", "%41", "a b\n\t\u0000", "東京", "", "1:2:3", "runs:r"]

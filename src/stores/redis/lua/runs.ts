@@ -24,9 +24,8 @@ local TRIGGERED_BY = prefix .. ':history:triggered-by:'
 
 local OWN_KEY = '${concurrencyKeyOf("")}'
 
--- The fields of a stored run that its indexes and its fencing need; nil if there is no such run. Most runs of schedules are
--- single: their live key and their concurrency key are the schedule's own key. An unfinished single run is found only by that
--- key; the indexes of its schedule are written once, when the run ends. Most other runs have only the first fields.
+-- The fields of a stored run that its indexes and its fencing need; nil if there is no such run. Most runs have only the first
+-- fields, or are single: see 'RunFields'.
 local function read_run(id)
   local key = RUNS .. id
   local first = fields_in(key, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id', 'further')
@@ -181,7 +180,7 @@ local function leave_finished(id, run)
   end
 end
 
--- Whether the run is in its schedule's indexes. A single run is added to them when it ends.
+-- Whether the run is in its schedule's indexes.
 local function is_in_schedule(run)
   return run.schedule_id and not (run.is_single and is_unfinished[run.state])
 end
@@ -232,15 +231,15 @@ local function unlist_run(id, run)
   take(OF_TASK .. run.task, id)
   -- A process of an older version may have ended the run. It doesn't know this set.
   take(ALL_RUNNING, id)
-  if run.scheduled_for then
+  local fields = fields_in(RUNS .. id, 'scheduled_for', 'parent_id', 'triggered_by')
+  if fields[1] then
     take(SCHEDULED, id)
   end
-  local fields = fields_in(RUNS .. id, 'parent_id', 'triggered_by')
-  if fields[1] then
-    take(CHILDREN .. fields[1], id)
+  if fields[2] then
+    take(CHILDREN .. fields[2], id)
   end
-  if is_rare[fields[2]] then
-    take(TRIGGERED_BY .. fields[2], id)
+  if is_rare[fields[3]] then
+    take(TRIGGERED_BY .. fields[3], id)
   end
 end
 

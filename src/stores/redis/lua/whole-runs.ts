@@ -25,7 +25,7 @@ local function read_all(id)
   return fields, list
 end
 
--- The list is read only if it can exist: a single attempt that is running, or that ended with its run, is not in a list.
+-- The list is read only if it can exist. An attempt that is running, or that ended with its run, is not in it.
 local function earlier_attempts(id, run)
   local here = (run.state == 'running' or run.outcome) and 1 or 0
   local list = tonumber(number_or(run.attempt, 0)) > here and redis.pcall('LRANGE', prefix .. ':attempts:' .. id, 0, -1)

@@ -104,7 +104,7 @@ local function read_change_kind(at)
   }
 end
 
--- An attempt that ends with its run is in the run's own fields. It moves to a list when the run continues.
+-- An attempt that ended with its run moves from the run's own fields to the list when the run continues.
 local function add_attempts(id, run, kind, at)
   local outcome, goes_on = kind.outcome, is_unfinished[kind.state]
   if is_unfinished[run.state] and (outcome == '' or not goes_on) then
