@@ -56,7 +56,15 @@ export function applicationFor(
       if (node.isDead) await new Promise(() => undefined)
     },
   })
-  const tasks: readonly AnyTask[] = [quick, slow, flaky, deadly]
+  const payment = defineTask({
+    name: "payment",
+    delivery: "at-most-once",
+    run: async (context) => {
+      reportStart(context)
+      await sleep(node, chance.between(0, 60_000), context.signal)
+    },
+  })
+  const tasks: readonly AnyTask[] = [quick, slow, flaky, deadly, payment]
   const schedules: readonly DeclaredSchedule[] = [
     quick.schedule("minutely", { cron: "* * * * *" }),
     slow.schedule("quarterly", { cron: "*/15 * * * *" }),
@@ -69,11 +77,16 @@ export function applicationFor(
       overlap: { policy: "queue", limit: 8 },
     }),
     deadly.schedule("deadly", { every: "6h", anchor: 3_600_000 }),
+    payment.schedule("payments", { cron: "*/10 * * * *" }),
   ]
   return { tasks, schedules }
 }
 
-export const ATTEMPTS_ALLOWED: Readonly<Record<string, number>> = { quick: 3, slow: 3, flaky: 4, deadly: 3 }
+export const ATTEMPTS_ALLOWED: Readonly<Record<string, number>> = {
+  ...{ quick: 3, slow: 3, flaky: 4, deadly: 3 },
+  payment: 1,
+}
+export const AT_MOST_ONCE: ReadonlySet<string> = new Set(["payment"])
 
 /** Schedules that an operator creates, in addition to the declared ones. */
 export const BY_HAND: Readonly<Record<string, (now: number) => CreateOptions<unknown>>> = {

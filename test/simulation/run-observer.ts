@@ -20,6 +20,8 @@ export class RunObserver {
   readonly #started = new Set<string>()
   /** Attempts that were confirmed but didn't begin, and that a fault kept from being released. They count as lost too. */
   readonly #cutOff = new Set<string>()
+  /** Attempts that an operator took from their worker. */
+  readonly #takenAway = new Set<string>()
   readonly #findings: Findings
   readonly #options: ObserverOptions
 
@@ -51,7 +53,7 @@ export class RunObserver {
       waitsSince: Math.max(now, dueAt),
       scheduledFor: run.scheduledFor,
     }
-    const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "" }
+    const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "", begunAttempts: 0 }
     this.#set({ ...known, ...untried, isConfirmed: false, claimedAt: 0, state: run.state })
   }
 
@@ -151,6 +153,7 @@ export class RunObserver {
       this.#findings.violate("I12", `${known.id} did not count a failure`)
     if (change.failures > this.#options.attemptsAllowed(known.task))
       this.#findings.violate("I12", `${known.id} failed ${change.failures} times`)
+    if (change.outcome === "lost") this.#takenAway.add(`${known.id} ${known.attempt}`)
     if (isGivenUp(change)) this.#onGivenUp(known)
     else if (change.outcome === "released") {
       this.#findings.note("released")
@@ -161,16 +164,20 @@ export class RunObserver {
       this.#findings.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
     const { state, failures, lost } = change
-    this.#set({ ...known, state, failures, lost, dueAt, waitsSince: Math.max(now, dueAt) })
+    const begunAttempts = isRetry(known.state, change) ? 0 : known.begunAttempts
+    this.#set({ ...known, state, failures, lost, begunAttempts, dueAt, waitsSince: Math.max(now, dueAt) })
   }
 
-  /** I12: only for the first attempt it isn't known whether it began. */
-  #onGivenUp({ id, attempt }: KnownRun): void {
+  /** I12: only for the first attempt it isn't known whether it began. At most once, each attempt that may have begun is enough. */
+  #onGivenUp({ id, attempt, task }: KnownRun): void {
     this.#findings.note("given up as lost")
     const numbers = Array.from({ length: attempt }, (_, index) => index + 1)
     const keys = numbers.map((number) => `${id} ${number}`)
-    const counted = keys.filter((key) => this.#started.has(key) || this.#cutOff.has(key)).length
-    if (counted < LOST_MAX - 1)
+    const isAtMostOnce = this.#options.isAtMostOnce(task)
+    const isCounted = (key: string) =>
+      this.#started.has(key) || this.#cutOff.has(key) || (isAtMostOnce && this.#takenAway.has(key))
+    const counted = keys.filter(isCounted).length
+    if (counted < (isAtMostOnce ? 1 : LOST_MAX - 1))
       this.#findings.violate(
         "I12",
         `${id} was given up after only ${counted} attempts that began or were cut off`,
@@ -194,6 +201,10 @@ export class RunObserver {
       this.#findings.violate("I12", `${key} was performed after it had cost ${LOST_MAX} workers`)
     if ((known?.attempt ?? 0) < attempt)
       this.#findings.violate("I3", `${key} was performed but never claimed`)
+    if (known === undefined || !this.#options.isAtMostOnce(known.task)) return
+    if (known.begunAttempts > 0)
+      this.#findings.violate("AtMostOnce", `${key} was performed, though an earlier attempt had begun`)
+    this.#set({ ...known, begunAttempts: known.begunAttempts + 1 })
   }
 
   /** I10: some time after the last fault, nothing is overdue and no run is without a lease. */
@@ -209,6 +220,7 @@ export class RunObserver {
 
 export interface ObserverOptions {
   attemptsAllowed(task: string): number
+  isAtMostOnce(task: string): boolean
   /** The simulation has no faults, so no lease may be lost. */
   readonly isCalm: boolean
   readonly troubles: Troubles
@@ -230,6 +242,8 @@ interface KnownRun {
   readonly scheduledFor: Instant | null
   readonly leaseEndsAt: Instant
   readonly workerId: string
+  /** Since a person's last retry. */
+  readonly begunAttempts: number
   /** Whether a heartbeat has confirmed the newest attempt. */
   readonly isConfirmed: boolean
   /** By the time of the simulation, not of the store. */

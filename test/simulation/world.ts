@@ -5,7 +5,7 @@ import type { Store } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { Timeline } from "../../src/testing/timeline.ts"
 import { type Chance, chanceOf } from "./chance.ts"
-import { ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
+import { AT_MOST_ONCE, ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
 import { FAULTS, type Fault, type FaultContext } from "./faults.ts"
 import { type Connection, HEALTHY, linkTo } from "./link.ts"
 import { Node } from "./node.ts"
@@ -96,6 +96,7 @@ class World implements WorldClock {
     this.#troubles = new Troubles(() => this.#timeline.now)
     this.#observer = new Observer({
       attemptsAllowed: (task) => ATTEMPTS_ALLOWED[task] ?? 3,
+      isAtMostOnce: (task) => AT_MOST_ONCE.has(task),
       isCalm: this.#isCalm,
       troubles: this.#troubles,
     })
