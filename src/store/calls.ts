@@ -273,8 +273,8 @@ export interface Counts {
 
 export interface RunPage {
   readonly orderBy: "createdAt" | "scheduledFor" | "completedAt" | "id"
-  /** The last run of the previous page. `at` is the instant that orders the page, or 0 with `orderBy: "id"`. */
-  readonly after: { readonly at: Instant; readonly id: string } | null
+  /** The last run of the previous page. `at` is the instant that orders the page. Null: ordered by id. */
+  readonly after: { readonly at: Instant | null; readonly id: string } | null
   /** Bounds of the instant that orders the page. `from` is included, `until` is not. */
   readonly from?: Instant
   readonly until?: Instant

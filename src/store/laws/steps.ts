@@ -110,7 +110,7 @@ export function aPage(over: Partial<RunPage> = {}): RunPage {
 }
 
 function placeOf(run: RunSummary, orderBy: RunPage["orderBy"]) {
-  return { at: orderBy === "id" ? 0 : run[orderBy]!, id: run.id }
+  return { at: orderBy === "id" ? null : run[orderBy], id: run.id }
 }
 
 /** The runs of all pages, one page after another. */

@@ -30,7 +30,7 @@ function isOnPage(run: Run, { orderBy, after, from, until }: RunPage): boolean {
   if (orderBy === "id") return after === null || run.id > after.id
   const at = run[orderBy]
   if (at === null || at < (from ?? at) || at >= (until ?? Number.POSITIVE_INFINITY)) return false
-  return after === null || at < after.at || (at === after.at && run.id < after.id)
+  return after === null || at < after.at! || (at === after.at && run.id < after.id)
 }
 
 function compareRuns(a: Run, b: Run, orderBy: RunPage["orderBy"]): number {

@@ -52,9 +52,9 @@ export async function findRuns(
  * Several scripts if a page takes long to find. The order never changes, so a run that is not deleted is found by one of them.
  */
 async function walkPage(connection: Connection, index: RunIndex, filter: RunFilter, page: RunPage) {
-  const { from, until } = page
+  const { after, from, until } = page
   const found: RunSummary[] = []
-  let before: Place | null = page.after
+  let before: Place | null = after === null ? null : { at: after.at!, id: after.id }
   while (found.length < page.limit) {
     const limit = page.limit - found.length
     const about = { filter, before, from, until, limit, what: "runs" } as const
@@ -97,7 +97,7 @@ function pageOf(runs: readonly RunSummary[], page: RunPage): readonly RunSummary
   const isOnPage = (run: RunSummary) => {
     const at = run[orderBy]
     if (at === null || at < (from ?? at) || at >= (until ?? Number.POSITIVE_INFINITY)) return false
-    return after === null || at < after.at || (at === after.at && run.id < after.id)
+    return after === null || at < after.at! || (at === after.at && run.id < after.id)
   }
   return runs
     .filter(isOnPage)
