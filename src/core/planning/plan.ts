@@ -4,15 +4,19 @@ import type { Schedule, ScheduleProgress } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
 import { upcomingAfter } from "./occurrence.ts"
 
-/** The facts that a plan needs in addition to the schedule. The store reads both in one call. */
-export interface FireFacts {
+/** The facts that a store returns with a due schedule, read in one call. Most plans need no others. */
+export interface DueFacts {
   /** The oldest unfinished runs of this schedule, oldest first, without backfills. At most `UNFINISHED_FACTS_MAX`. */
   readonly unfinished: readonly RunRef[]
   /** When the schedules this one depends on last succeeded. */
   readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
+}
+
+/** The facts that a plan needs in addition to the schedule. */
+export interface FireFacts extends DueFacts {
   /**
    * Records that exist after `coveredUntil`, oldest first. Processes made them from memory while schedules couldn't be read.
-   * `dueSchedules` doesn't read them: see `needsRecords`.
+   * They are read only if `needsRecords`. Undefined: not read.
    */
   readonly recorded?: readonly Recorded[]
 }
