@@ -58,6 +58,11 @@ export interface Plan extends FirePlan {
   readonly cancels: readonly RunChange[]
 }
 
+/** The part of the plan that the store gets. */
+export function firePlanOf({ cancels: _cancels, ...change }: Plan): FirePlan {
+  return change
+}
+
 /** Without the plan's own runs: such a run may already exist, created from memory or by another process. */
 export function cancelsOf({ cancels, runs }: Plan): readonly RunChange[] {
   return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
@@ -90,8 +95,11 @@ export function planOf(
 }
 
 /** The plan that deletes a schedule. Its runs stay. */
-export function deletionOf({ id, version }: Pick<Schedule, "id" | "version">, entry: NewJournalEntry): Plan {
-  return { scheduleId: id, ifVersion: version, progress: null, runs: [], cancels: [], entry }
+export function deletionOf(
+  { id, version }: Pick<Schedule, "id" | "version">,
+  entry: NewJournalEntry,
+): FirePlan {
+  return { scheduleId: id, ifVersion: version, progress: null, runs: [], entry }
 }
 
 /** Combines two steps of one schedule into one plan. */
