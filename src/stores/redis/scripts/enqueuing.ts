@@ -48,7 +48,7 @@ for index, place in ipairs(places) do
 end
 write_places()
 if has_pending then
-  call('PUBLISH', prefix .. ':news', 'runs')
+  call('PUBLISH', prefix .. ':hints', 'runs')
 end
 return answers
 `,

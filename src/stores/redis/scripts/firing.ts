@@ -114,7 +114,7 @@ end
 write_places()
 local has_schedules = has_sooner or has_entries
 if has_runs or has_schedules then
-  call('PUBLISH', prefix .. ':news', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
+  call('PUBLISH', prefix .. ':hints', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
 end
 return answers
 `,

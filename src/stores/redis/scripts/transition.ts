@@ -206,7 +206,7 @@ write_holders()
 write_ends(now)
 if hints.cancelled or hints.runs then
   local words = (hints.cancelled and 'cancelled ' or '') .. (hints.runs and 'runs' or '')
-  call('PUBLISH', prefix .. ':news', words)
+  call('PUBLISH', prefix .. ':hints', words)
 end
 return answers
 `,
