@@ -1,6 +1,6 @@
 import type { FirePlan } from "../../../core/planning/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
-import { refused, sendIsolated } from "../../kit/isolation.ts"
+import { sendIsolated, unstorable } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
@@ -125,7 +125,7 @@ export function firePlans(
   plans: readonly FirePlan[],
 ): Promise<readonly FireAnswer[]> {
   return answersOf(slicesOfPlans(plans), (slice) =>
-    sendIsolated(slice, (some) => fireSlice(connection, some), refused),
+    sendIsolated(slice, (some) => fireSlice(connection, some), unstorable),
   )
 }
 
