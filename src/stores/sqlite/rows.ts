@@ -69,7 +69,7 @@ export type RunRow = RowOf<typeof RUN, StoredRun>
 
 export const RUN_COLUMNS = columnsOf(RUN)
 
-const RUN_AT = placesOf(RUN)
+export const RUN_AT = placesOf(RUN)
 
 /** For lists and details. A run that can't be read has the fields that can be read, and the reason as its error. */
 export function readableRunOf(row: RunRow): Run {
