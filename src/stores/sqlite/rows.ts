@@ -1,13 +1,6 @@
 import { unreadableRun } from "../../core/records/damaged-records.ts"
 import { assertValidRun } from "../../core/records/valid-records.ts"
-import {
-  ATTEMPTS_KEPT,
-  type Attempt,
-  type AttemptOutcome,
-  firstClaimableAt,
-  type NewRun,
-  type Run,
-} from "../../core/run/run.ts"
+import { type Attempt, firstClaimableAt, type NewRun, type Run } from "../../core/run/run.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type { Json } from "../../core/values/json.ts"
 import { storedJson } from "../../core/values/json.ts"
@@ -157,23 +150,6 @@ export const NEW_RUN_COLUMNS = NEW_RUN.map(([column]) => column)
 /** In the order of `NEW_RUN_COLUMNS`. */
 export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
   return NEW_RUN.map(([, value]) => value(run, now))
-}
-
-/** The run's attempts, with the current attempt ended. */
-export function withAttempt(
-  run: Pick<Run, "attempt" | "workerId" | "dueAt" | "startedAt" | "attempts">,
-  ended: { outcome: AttemptOutcome; at: Instant; error: string | null },
-): readonly Attempt[] {
-  const attempt: Attempt = {
-    attempt: run.attempt,
-    workerId: run.workerId ?? "",
-    dueAt: run.dueAt ?? run.startedAt ?? ended.at,
-    startedAt: run.startedAt ?? ended.at,
-    endedAt: ended.at,
-    outcome: ended.outcome,
-    error: ended.error,
-  }
-  return [...run.attempts, attempt].slice(-ATTEMPTS_KEPT)
 }
 
 const WORKER = [

@@ -1,10 +1,11 @@
 import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run/run.ts"
+import { withAttempt } from "../../../core/run/stored-run.ts"
 import { isEnd } from "../../../core/schedule/schedule-tally.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
-import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
+import { attemptsIn, textOrNull } from "../rows.ts"
 import { recordEnd } from "./ends.ts"
 import { holderOf } from "./enqueuing.ts"
 
