@@ -5,7 +5,7 @@ import type { Instant } from "../../core/time/instant.ts"
 import type { Json } from "../../core/values/json.ts"
 import { storedJson } from "../../core/values/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
-import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { finite, jsonText, jsonTextOrNull, unreadableBecause } from "../kit/isolation.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import type { Value } from "./driver.ts"
@@ -129,11 +129,11 @@ const NEW_RUN: readonly (readonly [column: string, value: (run: NewRun, now: Ins
   ["scheduled_for", (run) => run.scheduledFor],
   ["triggered_by", (run) => run.triggeredBy],
   ["trigger_text", (run) => run.trigger],
-  ["missed", (run) => textOrNull(run.missed)],
+  ["missed", (run) => jsonTextOrNull(run.missed)],
   ["live_key", (run) => run.liveKey],
   ["concurrency_key", (run) => run.concurrencyKey],
   ["concurrency_limit", (run) => run.concurrencyLimit],
-  ["retry", (run) => textOrNull(run.retry)],
+  ["retry", (run) => jsonTextOrNull(run.retry)],
   ["timeout_ms", (run) => run.timeoutMs],
   ["reason", (run) => run.reason],
   ["by_name", (run) => run.by],
@@ -218,8 +218,4 @@ export function parseOrNothing<T>(text: string): T {
   } catch {
     return undefined as T
   }
-}
-
-export function textOrNull(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value)
 }
