@@ -34,7 +34,7 @@ import { applyIsolated, finite, jsonText, unstorable, unstorableRun } from "../k
 import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { Documents } from "./documents.ts"
-import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
+import { findRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
 import { Journal } from "./journal.ts"
 import { pageOfLog } from "./log.ts"
 import { MemoryTables } from "./memory-tables.ts"
@@ -161,7 +161,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           page,
         )
       }),
-    findRuns: (filter, page) => operate(() => pageOfRuns(tables.runs.values(), filter, page)),
+    findRuns: (filter, page) => operate(() => findRuns(tables.runs.values(), filter, page)),
     readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => tables.runs.get(id) ?? [])),
     count: ({ runs, schedules, limit }) =>
       operate((now) => {
