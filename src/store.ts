@@ -2,7 +2,7 @@
 
 export type { DstPolicy } from "./core/cron/cron.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/planning/plan.ts"
+export { type DueFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/planning/plan.ts"
 export { unreadableSchedule } from "./core/records/damaged-records.ts"
 export type { Document, NewDocument } from "./core/records/document.ts"
 export type { JournalEntry, NewJournalEntry } from "./core/records/journal.ts"

@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lock: ["core", "runtime", "node:assert/strict"],
   stores: ["core", "runtime", "store", "lock", "stores/kit"],
   // Code shared by several stores. It imports none of them.
-  "stores/kit": ["core", "store"],
+  "stores/kit": ["core", "runtime", "store"],
   "stores/sqlite": [
     "core",
     "runtime",

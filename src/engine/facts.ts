@@ -1,5 +1,6 @@
 import { runIdOf } from "../core/planning/occurrence.ts"
 import {
+  type DueFacts,
   type FireFacts,
   needsRecords,
   type Plan,
@@ -16,7 +17,7 @@ import type { Store } from "../store/store.ts"
  * The facts that `dueSchedules` returns for one schedule, for plans made outside the firing loop. If there are too many
  * unfinished runs, this returns the newest and `dueSchedules` the oldest. No policy depends on the difference.
  */
-export async function readFacts(store: Store, schedule: Schedule): Promise<FireFacts> {
+export async function readFacts(store: Store, schedule: Schedule): Promise<DueFacts> {
   const page = { orderBy: "createdAt", after: null } as const
   const unfinished = await store.findRuns(
     { concurrencyKey: concurrencyKeyOf(schedule.id), states: UNFINISHED },
@@ -27,7 +28,7 @@ export async function readFacts(store: Store, schedule: Schedule): Promise<FireF
 }
 
 /** A schedule remembers its last success after the run was pruned. A local schedule isn't stored, so its runs are read, too. */
-async function lastSuccesses(store: Store, ids: readonly string[]): Promise<FireFacts["lastSuccessAt"]> {
+async function lastSuccesses(store: Store, ids: readonly string[]): Promise<DueFacts["lastSuccessAt"]> {
   if (ids.length === 0) return {}
   const page = { after: null, limit: ids.length } as const
   const schedules = await store.findSchedules({ ids }, { ...page, orderBy: "id" })
@@ -56,7 +57,7 @@ export function needsFacts({ dependsOn, overlap }: Schedule): boolean {
 export async function plannedBy<Planned extends Plan | null>(
   store: Store,
   schedule: Schedule,
-  facts: FireFacts,
+  facts: DueFacts,
   plan: (facts: FireFacts) => Planned,
 ): Promise<Planned> {
   const first = plan(facts)

@@ -1,5 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
-import { cancelsOf, type Plan } from "../core/planning/plan.ts"
+import type { Plan } from "../core/planning/plan.ts"
 import { planOnHold } from "../core/planning/settling.ts"
 import type { SkipReason } from "../core/run/run.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
@@ -10,9 +10,9 @@ import type { Logger } from "../runtime/logger.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import { isUnstorable } from "../store/unstorable.ts"
 import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
-import { cancelAll } from "./cancelling.ts"
 import type { Events } from "./events.ts"
 import { delayUntil, Loop } from "./loop.ts"
+import { offerPlans } from "./offering.ts"
 import { type Planned, Planning } from "./planning.ts"
 import { StoreClock } from "./store-clock.ts"
 
@@ -90,7 +90,7 @@ export class Firing {
     const { planned, left, fault, areAllPostponed } = await this.#planning.plan(read, this.#burst?.at ?? null)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
-    const offer = () => this.#offer(plans)
+    const offer = () => offerPlans(this.#context.store, plans)
     const answers = await this.#context.events.creating(ids, offer, (given) => {
       planned.forEach(({ schedule, plan }, index) => {
         this.#report(schedule, plan, given[index]!)
@@ -123,7 +123,7 @@ export class Firing {
       const answer = answers[index]!
       return isUnstorable(answer) ? [planOnHold(schedule, answer.why)] : []
     })
-    if (plans.length > 0) await this.#context.store.fire(plans)
+    await offerPlans(this.#context.store, plans)
   }
 
   #note(answers: readonly FireAnswer[], tookMs: number): void {
@@ -131,13 +131,6 @@ export class Firing {
     const count = answers.filter(({ outcome }) => outcome === "done").length
     const lost = answers.filter(({ outcome }) => outcome === "stale").length
     this.#context.events.claimed({ what: "schedules", count, lost, tookMs })
-  }
-
-  async #offer(plans: readonly Plan[]): Promise<readonly FireAnswer[]> {
-    if (plans.length === 0) return []
-    const { store } = this.#context
-    await cancelAll(store, plans.flatMap(cancelsOf))
-    return store.fire(plans)
   }
 
   #report(schedule: Schedule, plan: Plan, answer: FireAnswer): void {

@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/planning/fire.ts"
 import { skipRecordOf } from "../core/planning/new-run.ts"
-import { cancelsOf, type FireFacts, NO_FACTS, type Plan } from "../core/planning/plan.ts"
+import { cancelsOf, type DueFacts, NO_FACTS, type Plan } from "../core/planning/plan.ts"
 import { planStandIn, type StandIn, standInAfter, standInFor } from "../core/planning/stand-in.ts"
 import type { NewRun } from "../core/run/run.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
@@ -155,7 +155,7 @@ export class LocalFiring {
     else this.#standIns.set(schedule.id, next)
   }
 
-  async #factsOf(schedule: Schedule): Promise<FireFacts> {
+  async #factsOf(schedule: Schedule): Promise<DueFacts> {
     return needsFacts(schedule) ? readFacts(this.#context.store, schedule) : NO_FACTS
   }
 

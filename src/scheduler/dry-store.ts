@@ -1,15 +1,9 @@
 import { assert } from "../core/errors.ts"
 import type { FirePlan } from "../core/planning/plan.ts"
 import type { NewDocument } from "../core/records/document.ts"
-import {
-  firstClaimableAt,
-  isFinished,
-  type NewRun,
-  type Run,
-  type RunChange,
-  UNFINISHED,
-} from "../core/run/run.ts"
+import { isFinished, type NewRun, type Run, type RunChange, UNFINISHED } from "../core/run/run.ts"
 import { type RunSummary, summaryOf } from "../core/run/run-summary.ts"
+import { storedRun } from "../core/run/stored-run.ts"
 import { NO_RUNS, type Schedule } from "../core/schedule/schedule.ts"
 import type { Instant } from "../core/time/instant.ts"
 import type {
@@ -98,15 +92,8 @@ class DryWrites {
     const holder = run.state === "pending" ? await this.#holderOf(run) : null
     if (holder !== null) return { outcome: "held", runId: holder.id }
     const now = await this.#store.now()
-    const isSkip = run.state === "skipped"
-    this.#runs.set(run.id, {
-      ...run,
-      ...{ attempt: 0, failures: 0, lost: 0, workerId: null, attempts: [], progress: null },
-      ...{ details: null, error: null, dueAt: null, startedAt: null, createdAt: now },
-      claimableAt: isSkip ? null : firstClaimableAt(run, now),
-      completedAt: isSkip ? now : null,
-    })
-    if (!isSkip) await this.#count(run, now)
+    this.#runs.set(run.id, storedRun(run, now))
+    if (run.state !== "skipped") await this.#count(run, now)
     return { outcome: "created", runId: run.id }
   }
 

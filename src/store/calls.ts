@@ -1,4 +1,4 @@
-import type { FireFacts } from "../core/planning/plan.ts"
+import type { DueFacts } from "../core/planning/plan.ts"
 import type { StatisticsAddition } from "../core/records/statistics.ts"
 import type { Progress, Run, RunState, TriggeredBy } from "../core/run/run.ts"
 import type { RunCounts } from "../core/run/run-states.ts"
@@ -19,7 +19,7 @@ export interface DueRequest {
 
 export interface DueSchedules {
   readonly now: Instant
-  readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
+  readonly due: readonly { readonly schedule: Schedule; readonly facts: DueFacts }[]
   /**
    * The earliest `nextRunAt` after now plus `aheadMs`. Null: there is none. Now: the answer holds fewer schedules than the
    * limit, and more are due. A short time after now: the others that are due were just returned to another caller.
@@ -273,8 +273,8 @@ export interface Counts {
 
 export interface RunPage {
   readonly orderBy: "createdAt" | "scheduledFor" | "completedAt" | "id"
-  /** The last run of the previous page. `at` is the instant that orders the page, or 0 with `orderBy: "id"`. */
-  readonly after: { readonly at: Instant; readonly id: string } | null
+  /** The last run of the previous page. `at` is the instant that orders the page. Null: ordered by id. */
+  readonly after: { readonly at: Instant | null; readonly id: string } | null
   /** Bounds of the instant that orders the page. `from` is included, `until` is not. */
   readonly from?: Instant
   readonly until?: Instant

@@ -59,8 +59,11 @@ export type * from "./calls.ts"
  * 12. Apart       A record that can't be read or stored harms no other record: the rest of the call goes on without it, and
  *                 the record shows its fault.
  *
- * There are no optional operations and no capability flags. Ids, keys and names are compared exactly: case, accents and
- * trailing spaces make them different. Ids are ordered by their UTF-8 bytes; Belfry accepts only ASCII ids from users.
+ * Every store has all of these operations, and no flag or option weakens a law. The one extension is an interface of its own,
+ * `TransactionalStore`; nothing that Belfry does by itself needs it.
+ *
+ * Ids, keys and names are compared exactly: case, accents and trailing spaces make them different. Ids are ordered by their
+ * UTF-8 bytes; Belfry accepts only ASCII ids from users.
  */
 export interface Store {
   /** Brings the schema up to date, or throws the reason. Opening twice is the same as once. Throws after `close`. */
@@ -178,7 +181,10 @@ export interface Store {
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
 }
 
-/** A store that can take part in a user's database transaction. */
+/**
+ * A store that can take part in a user's database transaction. An extension of the contract: only calls to which the user passes
+ * a transaction need it, and they are refused by a store without `within`.
+ */
 export interface TransactionalStore<Transaction = unknown> extends Store {
   /**
    * The same store inside the given transaction: its writes are committed or rolled back with the transaction. Valid until

@@ -1,3 +1,4 @@
+import { editDistance } from "../../core/values/edit-distance.ts"
 import type { Client } from "../../scheduler/client.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { RunView, ScheduleView } from "../../scheduler/views.ts"
@@ -70,19 +71,4 @@ export function nearestTo(word: string, words: readonly string[]): string | null
     if (distance <= most && (best === null || distance < best.distance)) best = { word: candidate, distance }
   }
   return best?.word ?? null
-}
-
-/** The Levenshtein distance. May return infinity if the distance is above `most`. */
-function editDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(change, previous[j]! + 1, row[j - 1]! + 1))
-    }
-    previous = row
-  }
-  return previous[b.length]!
 }

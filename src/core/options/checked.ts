@@ -1,4 +1,5 @@
 import { BelfryError, type ErrorCode } from "../errors.ts"
+import { editDistance } from "../values/edit-distance.ts"
 import { plain, shown } from "../values/shown.ts"
 
 /**
@@ -231,26 +232,13 @@ function shortName(name: string): string {
 /** The known name nearest to a misspelt one. Null if none is close. */
 function nearest(name: string, known: readonly string[]): string | null {
   if (name.length > NAME_MAX) return null
-  const maxEdits = Math.max(1, Math.floor(name.length / 3))
+  const most = Math.max(1, Math.floor(name.length / 3))
+  const distanceTo = (candidate: string) => editDistance(name.toLowerCase(), candidate.toLowerCase(), most)
   const [best] = known
-    .map((candidate) => ({ candidate, edits: editsBetween(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ edits }) => edits <= maxEdits)
-    .sort((a, b) => a.edits - b.edits)
+    .map((candidate) => ({ candidate, distance: distanceTo(candidate) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance)
   return best?.candidate ?? null
-}
-
-/** The Levenshtein distance: how many characters must be added, removed or replaced. */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
 }
 
 /** Refuses further arguments, because options passed there would be silently ignored. `rule` says what is accepted. */

@@ -4,15 +4,19 @@ import type { Schedule, ScheduleProgress } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
 import { upcomingAfter } from "./occurrence.ts"
 
-/** The facts that a plan needs in addition to the schedule. The store reads both in one call. */
-export interface FireFacts {
+/** The facts that a store returns with a due schedule, read in one call. Most plans need no others. */
+export interface DueFacts {
   /** The oldest unfinished runs of this schedule, oldest first, without backfills. At most `UNFINISHED_FACTS_MAX`. */
   readonly unfinished: readonly RunRef[]
   /** When the schedules this one depends on last succeeded. */
   readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
+}
+
+/** The facts that a plan needs in addition to the schedule. */
+export interface FireFacts extends DueFacts {
   /**
    * Records that exist after `coveredUntil`, oldest first. Processes made them from memory while schedules couldn't be read.
-   * `dueSchedules` doesn't read them: see `needsRecords`.
+   * They are read only if `needsRecords`. Undefined: not read.
    */
   readonly recorded?: readonly Recorded[]
 }
@@ -54,6 +58,11 @@ export interface Plan extends FirePlan {
   readonly cancels: readonly RunChange[]
 }
 
+/** The part of the plan that the store gets. */
+export function firePlanOf({ cancels: _cancels, ...change }: Plan): FirePlan {
+  return change
+}
+
 /** Without the plan's own runs: such a run may already exist, created from memory or by another process. */
 export function cancelsOf({ cancels, runs }: Plan): readonly RunChange[] {
   return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
@@ -86,8 +95,11 @@ export function planOf(
 }
 
 /** The plan that deletes a schedule. Its runs stay. */
-export function deletionOf({ id, version }: Pick<Schedule, "id" | "version">, entry: NewJournalEntry): Plan {
-  return { scheduleId: id, ifVersion: version, progress: null, runs: [], cancels: [], entry }
+export function deletionOf(
+  { id, version }: Pick<Schedule, "id" | "version">,
+  entry: NewJournalEntry,
+): FirePlan {
+  return { scheduleId: id, ifVersion: version, progress: null, runs: [], entry }
 }
 
 /** Combines two steps of one schedule into one plan. */

@@ -28,7 +28,7 @@ export function listRuns(
       return store.findRuns(runFilterOf(filter), { ...order, after, limit: size })
     },
     ...(text === undefined ? {} : { matches }),
-    placeOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+    placeOf: ({ createdAt, id }) => ({ at: order.orderBy === "id" ? null : createdAt, id }),
     show: runSummaryView,
   })
 }

@@ -15,7 +15,7 @@ import type { RunState, TriggeredBy } from "../../core/run/run.ts"
 import { RUN_STATES } from "../../core/run/run-states.ts"
 import type { RunFilter } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
-import { cursor, isInstantPlace } from "../listing.ts"
+import { cursor, isMaybeInstantPlace } from "../listing.ts"
 import type { Selection } from "../many.ts"
 import { CHANGE_REASON } from "../schedules/steering-options.ts"
 import type { LogLineView } from "../views.ts"
@@ -71,7 +71,7 @@ export const RUN_SELECTION = { ...RUN_FILTER, since: instant, until: instant, er
 export const RUN_QUERY = {
   ...RUN_SELECTION,
   limit: PAGE,
-  cursor: cursor(isInstantPlace),
+  cursor: cursor(isMaybeInstantPlace),
 } satisfies Record<keyof RunQuery, OptionType<unknown>>
 
 export const LOG_PAGE = {

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import { isEdited } from "../../core/planning/edits.ts"
 import { planFire, planSettle } from "../../core/planning/fire.ts"
-import { cancelsOf, deletionOf, type FireFacts, type Plan } from "../../core/planning/plan.ts"
+import { deletionOf, type FireFacts, type Plan } from "../../core/planning/plan.ts"
 import type { OwedOptions } from "../../core/planning/plan-owed.ts"
 import { hasOtherTiming, redefine } from "../../core/planning/redefine.ts"
 import { deletedEntry, steeredEntry, updatedEntry } from "../../core/planning/schedule-journal.ts"
@@ -9,8 +9,8 @@ import type { Why } from "../../core/planning/steer.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
 import type { Instant } from "../../core/time/instant.ts"
-import { cancelAll } from "../../engine/cancelling.ts"
 import { plannedBy, readFacts } from "../../engine/facts.ts"
+import { offerPlans } from "../../engine/offering.ts"
 import type { FireAnswer, Store } from "../../store/store.ts"
 import { accepted, isUnstorable } from "../../store/unstorable.ts"
 
@@ -96,8 +96,7 @@ export async function trySteer(
 }
 
 async function fireOne(store: Store, plan: Plan): Promise<FireAnswer> {
-  await cancelAll(store, cancelsOf(plan))
-  const [answer] = await store.fire([plan])
+  const [answer] = await offerPlans(store, [plan])
   return answer!
 }
 

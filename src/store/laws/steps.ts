@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { FireFacts } from "../../core/planning/plan.ts"
+import type { DueFacts } from "../../core/planning/plan.ts"
 import type { NewRun, Run } from "../../core/run/run.ts"
 import type { RunCounts } from "../../core/run/run-states.ts"
 import type { RunSummary } from "../../core/run/run-summary.ts"
@@ -110,7 +110,7 @@ export function aPage(over: Partial<RunPage> = {}): RunPage {
 }
 
 function placeOf(run: RunSummary, orderBy: RunPage["orderBy"]) {
-  return { at: orderBy === "id" ? 0 : run[orderBy]!, id: run.id }
+  return { at: orderBy === "id" ? null : run[orderBy], id: run.id }
 }
 
 /** The runs of all pages, one page after another. */
@@ -157,7 +157,7 @@ export async function readDue(
   store: Store,
   lab: Lab,
   id: string,
-): Promise<{ schedule: Schedule; facts: FireFacts }> {
+): Promise<{ schedule: Schedule; facts: DueFacts }> {
   for (let reads = 0; reads < 200; reads++) {
     const { due } = await store.dueSchedules({ limit: 100 })
     const found = due.find(({ schedule }) => schedule.id === id)

@@ -40,12 +40,12 @@ export function applyIsolated<Element, Answer>(
 }
 
 /** The answer to a plan or a change that can't be stored. */
-export function refused(why: string) {
+export function unstorable(why: string) {
   return { outcome: "unstorable", why } as const
 }
 
 /** The answer to a run that can't be stored. */
-export function refusedRun(why: string, { id }: { readonly id: string }) {
+export function unstorableRun(why: string, { id }: { readonly id: string }) {
   return { outcome: "unstorable", runId: id, why } as const
 }
 

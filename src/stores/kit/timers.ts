@@ -1,7 +1,7 @@
-/** The timer, the monotonic clock and the random numbers that a store uses: the system's, or a test's. */
-export interface Timers {
-  setTimer(delayMs: number, callback: () => void): () => void
-  monotonic(): number
-  /** In [0, 1). Processes that wait for the same thing try again at different times. */
-  random(): number
-}
+import type { Clock } from "../../runtime/clock.ts"
+
+/**
+ * The timer, the monotonic clock and the random numbers that a store uses: the system's, or a test's. With random delays,
+ * processes that wait for the same thing try again at different times.
+ */
+export type Timers = Pick<Clock, "setTimer" | "monotonic" | "random">

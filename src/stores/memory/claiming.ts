@@ -1,7 +1,8 @@
 import type { Run } from "../../core/run/run.ts"
+import { withAttempt } from "../../core/run/stored-run.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type { ClaimRequest } from "../../store/store.ts"
-import { type MemoryTables, withAttempt } from "./memory-tables.ts"
+import type { MemoryTables } from "./memory-tables.ts"
 
 /** Gives due runs of the requested tasks to the worker, as far as their concurrency keys allow. */
 export function claimRuns(tables: MemoryTables, request: ClaimRequest, now: Instant): readonly Run[] {
@@ -22,7 +23,7 @@ export function claimRuns(tables: MemoryTables, request: ClaimRequest, now: Inst
       claimableAt: now + leases.get(run.task)!,
       lost: run.lost + (wasLost ? 1 : 0),
       attempts: wasRunning
-        ? withAttempt(run, wasLost ? "lost" : "unconfirmed", run.claimableAt!, null)
+        ? withAttempt(run, { outcome: wasLost ? "lost" : "unconfirmed", at: run.claimableAt!, error: null })
         : run.attempts,
     }
     tables.putRun(taken)

@@ -30,11 +30,11 @@ import {
   hintsOfTransition,
   isDueSooner,
 } from "../kit/hints-of-writes.ts"
-import { applyIsolated, finite, jsonText, refused, refusedRun } from "../kit/isolation.ts"
+import { applyIsolated, finite, jsonText, unstorable, unstorableRun } from "../kit/isolation.ts"
 import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { Documents } from "./documents.ts"
-import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
+import { findRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
 import { Journal } from "./journal.ts"
 import { pageOfLog } from "./log.ts"
 import { MemoryTables } from "./memory-tables.ts"
@@ -93,14 +93,14 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const isSooner = plans.map((plan) =>
           isDueSooner(plan, tables.schedules.get(plan.scheduleId)?.nextRunAt ?? null),
         )
-        const answers = applyIsolated(plans, (plan) => firePlan({ tables, journal }, plan, now), refused)
+        const answers = applyIsolated(plans, (plan) => firePlan({ tables, journal }, plan, now), unstorable)
         sendHints(hintsOfFire(plans, answers, isSooner))
         return answers
       }),
 
     enqueue: (runs: readonly NewRun[]) =>
       operate((now) => {
-        const answers = applyIsolated(runs, (run) => addRun(tables, run, now), refusedRun)
+        const answers = applyIsolated(runs, (run) => addRun(tables, run, now), unstorableRun)
         sendHints(hintsOfEnqueue(runs, answers))
         return answers
       }),
@@ -112,7 +112,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     heartbeat: (beat: Heartbeat) => operate((now) => ({ now, ...tables.beat(beat, now) })),
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
-        const answers = applyIsolated(changes, (change) => applyChange(tables, change, now), refused)
+        const answers = applyIsolated(changes, (change) => applyChange(tables, change, now), unstorable)
         const mayFreeRuns = changes.some(
           ({ runId }, index) =>
             answers[index]!.outcome === "done" && tables.runs.get(runId)!.concurrencyLimit !== null,
@@ -149,7 +149,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           journal.add(entry, now)
           return { outcome: "done" }
         }
-        return applyIsolated(entries, append, refused)
+        return applyIsolated(entries, append, unstorable)
       }),
     readJournal: (filter, page) => operate(() => journal.page(filter, page)),
 
@@ -161,7 +161,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           page,
         )
       }),
-    findRuns: (filter, page) => operate(() => pageOfRuns(tables.runs.values(), filter, page)),
+    findRuns: (filter, page) => operate(() => findRuns(tables.runs.values(), filter, page)),
     readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => tables.runs.get(id) ?? [])),
     count: ({ runs, schedules, limit }) =>
       operate((now) => {

@@ -1,16 +1,13 @@
 import { UNFINISHED_FACTS_MAX } from "../../core/planning/plan.ts"
 import {
-  ATTEMPTS_KEPT,
-  type Attempt,
-  type AttemptOutcome,
   claimableAfter,
-  firstClaimableAt,
   isFinished,
   type NewRun,
   type Run,
   type RunChange,
   type RunState,
 } from "../../core/run/run.ts"
+import { storedRun, withAttempt } from "../../core/run/stored-run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
 import { afterEnd, isEnd } from "../../core/schedule/schedule-tally.ts"
 import type { Instant } from "../../core/time/instant.ts"
@@ -90,7 +87,7 @@ export class MemoryTables {
       completedAt: isFinished(state) ? now : null,
       ...(change.outcome === null
         ? {}
-        : { workerId: null, attempts: withAttempt(run, change.outcome, now, error) }),
+        : { workerId: null, attempts: withAttempt(run, { outcome: change.outcome, at: now, error }) }),
     })
     this.#recordEnd(run, state, now)
   }
@@ -197,65 +194,6 @@ export class MemoryTables {
       this.logs.set(runId, log)
     }
   }
-}
-
-/** Every field is named: a spread of two dozen fields takes several times longer. */
-function storedRun(run: NewRun, now: Instant): Run {
-  const isSkip = run.state === "skipped"
-  return {
-    id: run.id,
-    task: run.task,
-    payload: run.payload,
-    priority: run.priority,
-    scheduleId: run.scheduleId,
-    scheduledFor: run.scheduledFor,
-    parentId: run.parentId,
-    triggeredBy: run.triggeredBy,
-    trigger: run.trigger,
-    missed: run.missed,
-    liveKey: run.liveKey,
-    concurrencyKey: run.concurrencyKey,
-    concurrencyLimit: run.concurrencyLimit,
-    retry: run.retry,
-    timeoutMs: run.timeoutMs,
-    reason: run.reason,
-    by: run.by,
-    state: run.state,
-    claimableAt: isSkip ? null : firstClaimableAt(run, now),
-    attempt: 0,
-    failures: 0,
-    lost: 0,
-    workerId: null,
-    createdAt: now,
-    dueAt: null,
-    startedAt: null,
-    completedAt: isSkip ? now : null,
-    message: run.message,
-    details: null,
-    error: null,
-    progress: null,
-    attempts: [],
-  }
-}
-
-/** The run's attempts, with the current attempt ended. */
-export function withAttempt(
-  run: Run,
-  outcome: AttemptOutcome,
-  endedAt: Instant,
-  error: string | null,
-): readonly Attempt[] {
-  const { attempt, workerId, dueAt, startedAt } = run
-  const ended = {
-    attempt,
-    workerId: workerId ?? "",
-    dueAt: dueAt ?? startedAt ?? endedAt,
-    startedAt: startedAt ?? endedAt,
-    endedAt,
-    outcome,
-    error,
-  }
-  return [...run.attempts, ended].slice(-ATTEMPTS_KEPT)
 }
 
 function isStorable(fields: Json): boolean {

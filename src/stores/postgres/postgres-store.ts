@@ -15,7 +15,7 @@ import type {
 } from "../../store/store.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
 import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
-import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
+import { sendIsolated, unstorable, unstorableRun } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Timers } from "../kit/timers.ts"
@@ -136,7 +136,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
   /** Group by group: a refused change must not cause changes of an earlier group, which are stored, to be sent again. */
   async function transitionInGroups(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
     const answers: TransitionAnswer[] = []
-    for (const group of groupsOf(changes)) answers.push(...(await isolated(group, transition, refused)))
+    for (const group of groupsOf(changes)) answers.push(...(await isolated(group, transition, unstorable)))
     return answers
   }
 
@@ -162,12 +162,12 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
       return answer
     },
     dueSchedules: async (request) => dueSchedules(await access.pool(), request, reader),
-    fire: (plans) => isolated(plans, fire, refused),
+    fire: (plans) => isolated(plans, fire, unstorable),
 
-    enqueue: (runs) => isolated(runs, enqueue, refusedRun),
+    enqueue: (runs) => isolated(runs, enqueue, unstorableRun),
     async claim(request) {
       const { unreadable, ...claimed } = await claimRuns(await access.pool(), request)
-      if (unreadable.length > 0) await isolated(unreadable, transition, refused)
+      if (unreadable.length > 0) await isolated(unreadable, transition, unstorable)
       return claimed
     },
     heartbeat: async (heartbeat) => beat(await access.reserved(), heartbeat),
@@ -185,7 +185,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
       return answer
     },
     findDocuments: async (filter, page) => findDocuments(await access.pool(), filter, page),
-    appendJournal: (entries) => isolated(entries, appendJournal, refused),
+    appendJournal: (entries) => isolated(entries, appendJournal, unstorable),
     readJournal: async (filter, page) => readJournal(await access.pool(), filter, page),
 
     findSchedules: async (filter, page) => findSchedules(await access.pool(), filter, page),

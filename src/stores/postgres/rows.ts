@@ -87,7 +87,3 @@ export function jsonOf<T>(text: Text): T {
     return undefined as T
   }
 }
-
-export function textOrNull(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value)
-}

@@ -1,7 +1,6 @@
 import type { NewRun, RunChange } from "../../core/run/run.ts"
 import { jsonTextOrNull } from "../kit/isolation.ts"
 import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
-import { textOrNull } from "./rows.ts"
 
 /** A new run as parameters: one array for each column, so that one statement takes any number of runs. */
 const NEW_RUN: readonly ListColumn<NewRun>[] = [
@@ -13,11 +12,11 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["scheduled_for", "bigint", (run) => run.scheduledFor],
   ["triggered_by", "text", (run) => run.triggeredBy, "shared"],
   ["trigger", "text", (run) => run.trigger],
-  ["missed", "text", (run) => textOrNull(run.missed)],
+  ["missed", "text", (run) => jsonTextOrNull(run.missed)],
   ["live_key", "text", (run) => run.liveKey],
   ["concurrency_key", "text", (run) => run.concurrencyKey],
   ["concurrency_limit", "integer", (run) => run.concurrencyLimit],
-  ["retry", "text", (run) => textOrNull(run.retry)],
+  ["retry", "text", (run) => jsonTextOrNull(run.retry)],
   ["timeout_ms", "bigint", (run) => run.timeoutMs],
   ["reason", "text", (run) => run.reason],
   ["by_name", "text", (run) => run.by],
@@ -60,7 +59,7 @@ export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
   ["message", "text", (change) => change.message],
   ["details", "text", (change) => jsonTextOrNull(change.details)],
   ["error", "text", (change) => change.error],
-  ["progress", "text", (change) => textOrNull(change.progress)],
+  ["progress", "text", (change) => jsonTextOrNull(change.progress)],
   ["reason", "text", (change) => change.reason],
   ["by_name", "text", (change) => change.by],
 ]

@@ -7,10 +7,10 @@ import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/sche
 import type { Trigger } from "../../core/schedule/timetable.ts"
 import { readableTriggers, unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { Json } from "../../core/values/json.ts"
-import { jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { jsonText, jsonTextOrNull, unreadableBecause } from "../kit/isolation.ts"
 import { placesOf } from "../kit/record-table.ts"
 import type { ListColumn } from "./lists.ts"
-import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
+import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
 /**
@@ -242,7 +242,7 @@ export const DEFINITION_COLUMNS =
 export function progressValues(progress: ScheduleProgress): readonly unknown[] {
   const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = progress
   return [
-    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
+    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), jsonTextOrNull(paused)],
     ...[firedCount, lastError, finishedAt],
   ]
 }
@@ -279,7 +279,7 @@ export const FIRE_PLAN: readonly ListColumn<FirePlan>[] = [
   ["next_run_at", "bigint", (plan) => plan.progress?.nextRunAt ?? null],
   ["covered_until", "bigint", (plan) => plan.progress?.coveredUntil ?? null],
   ["overrides", "text", (plan) => (plan.progress === null ? null : JSON.stringify(plan.progress.overrides))],
-  ["paused", "text", (plan) => textOrNull(plan.progress?.paused ?? null)],
+  ["paused", "text", (plan) => jsonTextOrNull(plan.progress?.paused ?? null)],
   ["fired_count", "bigint", (plan) => plan.progress?.firedCount ?? null],
   ["last_error", "text", (plan) => plan.progress?.lastError ?? null],
   ["finished_at", "bigint", (plan) => plan.progress?.finishedAt ?? null],

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
-const PUBLISH = scriptOf([KEYS], "call('PUBLISH', prefix .. ':news', ARGV[1])")
+const PUBLISH = scriptOf([KEYS], "call('PUBLISH', prefix .. ':hints', ARGV[1])")
 
 /**
  * How often the subscribed connection is checked. If a firewall drops it or its host vanishes, it stays open on this side and
@@ -45,7 +45,7 @@ export class Hints {
     this.#deadlineMs = deadlineMs
     this.#timers = timers
     const { keyPrefix } = client.options ?? {}
-    this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:news`
+    this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:hints`
   }
 
   /** Never fails: if the server is away, the subscription starts when it is back. */

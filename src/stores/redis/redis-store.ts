@@ -3,7 +3,7 @@ import { noRunCounts } from "../../core/run/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
-import { refused, sendIsolated } from "../kit/isolation.ts"
+import { sendIsolated, unstorable } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Timers } from "../kit/timers.ts"
@@ -127,7 +127,7 @@ export function createRedisStore(
     findDocuments: async (filter, page) => findDocuments(await reach(), filter, page),
     async appendJournal(entries) {
       const connection = await reach()
-      return sendIsolated(entries, (some) => appendEntries(connection, some), refused)
+      return sendIsolated(entries, (some) => appendEntries(connection, some), unstorable)
     },
     readJournal: async (filter, page) => readJournal(await reach(), filter, page),
 

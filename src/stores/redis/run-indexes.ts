@@ -1,4 +1,4 @@
-import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../core/run/run.ts"
+import { type RunState, type TriggeredBy, UNFINISHED } from "../../core/run/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule/schedule.ts"
 import type { RunFilter, RunPage } from "../../store/store.ts"
 
@@ -66,18 +66,3 @@ type InstantOrder = Exclude<RunPage["orderBy"], "id">
 export const RARELY_TRIGGERED_BY: readonly TriggeredBy[] = ["manual", "backfill", "catchup"]
 
 const UNUSUAL: readonly RunState[] = ["failed", "cancelled", "skipped"]
-
-/** The filter as a predicate, for runs that were read by their ids. */
-export function isWanted(run: Run, filter: RunFilter): boolean {
-  const { idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
-  return (
-    (idPrefix === undefined || run.id.startsWith(idPrefix)) &&
-    (parentId === undefined || run.parentId === parentId) &&
-    (workerId === undefined || run.workerId === workerId) &&
-    (scheduleId === undefined || run.scheduleId === scheduleId) &&
-    (task === undefined || run.task === task) &&
-    (states === undefined || states.includes(run.state)) &&
-    (triggeredBy === undefined || triggeredBy.includes(run.triggeredBy)) &&
-    (concurrencyKey === undefined || run.concurrencyKey === concurrencyKey)
-  )
-}

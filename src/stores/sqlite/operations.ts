@@ -18,7 +18,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
-import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
+import { sendIsolated, unstorable, unstorableRun } from "../kit/isolation.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Prepared } from "./prepared.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
@@ -111,15 +111,15 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
       if (idle !== null) return idle
       return access.writeUnsynced((connection, now) => dueSchedules(connection, request, { reader, now }))
     },
-    fire: (plans) => sendIsolated(plans, fire, refused),
+    fire: (plans) => sendIsolated(plans, fire, unstorable),
 
-    enqueue: (runs) => sendIsolated(runs, enqueue, refusedRun),
+    enqueue: (runs) => sendIsolated(runs, enqueue, unstorableRun),
     async claim(request) {
       const idle = await read((connection, now) => claimWithoutLock(connection, request, now))
       return idle ?? write((connection, now) => claimRuns(connection, request, now))
     },
     heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
-    transition: (changes) => sendIsolated(changes, transition, refused),
+    transition: (changes) => sendIsolated(changes, transition, unstorable),
     prune: (request) => prune(write, request),
 
     async appendLogs(lines) {
@@ -133,7 +133,7 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
         return { answer, hints: hintsOfSwap(answer, "documents") }
       }),
     findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
-    appendJournal: (entries) => sendIsolated(entries, appendEntries, refused),
+    appendJournal: (entries) => sendIsolated(entries, appendEntries, unstorable),
     readJournal: (filter, page) => read((connection) => readJournal(connection, filter, page)),
 
     findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),

@@ -1,18 +1,11 @@
 import { unreadableRun } from "../../core/records/damaged-records.ts"
 import { assertValidRun } from "../../core/records/valid-records.ts"
-import {
-  ATTEMPTS_KEPT,
-  type Attempt,
-  type AttemptOutcome,
-  firstClaimableAt,
-  type NewRun,
-  type Run,
-} from "../../core/run/run.ts"
+import { type Attempt, firstClaimableAt, type NewRun, type Run } from "../../core/run/run.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type { Json } from "../../core/values/json.ts"
 import { storedJson } from "../../core/values/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
-import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { finite, jsonText, jsonTextOrNull, unreadableBecause } from "../kit/isolation.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import type { Value } from "./driver.ts"
@@ -69,7 +62,7 @@ export type RunRow = RowOf<typeof RUN, StoredRun>
 
 export const RUN_COLUMNS = columnsOf(RUN)
 
-const RUN_AT = placesOf(RUN)
+export const RUN_AT = placesOf(RUN)
 
 /** For lists and details. A run that can't be read has the fields that can be read, and the reason as its error. */
 export function readableRunOf(row: RunRow): Run {
@@ -136,11 +129,11 @@ const NEW_RUN: readonly (readonly [column: string, value: (run: NewRun, now: Ins
   ["scheduled_for", (run) => run.scheduledFor],
   ["triggered_by", (run) => run.triggeredBy],
   ["trigger_text", (run) => run.trigger],
-  ["missed", (run) => textOrNull(run.missed)],
+  ["missed", (run) => jsonTextOrNull(run.missed)],
   ["live_key", (run) => run.liveKey],
   ["concurrency_key", (run) => run.concurrencyKey],
   ["concurrency_limit", (run) => run.concurrencyLimit],
-  ["retry", (run) => textOrNull(run.retry)],
+  ["retry", (run) => jsonTextOrNull(run.retry)],
   ["timeout_ms", (run) => run.timeoutMs],
   ["reason", (run) => run.reason],
   ["by_name", (run) => run.by],
@@ -157,23 +150,6 @@ export const NEW_RUN_COLUMNS = NEW_RUN.map(([column]) => column)
 /** In the order of `NEW_RUN_COLUMNS`. */
 export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
   return NEW_RUN.map(([, value]) => value(run, now))
-}
-
-/** The run's attempts, with the current attempt ended. */
-export function withAttempt(
-  run: Pick<Run, "attempt" | "workerId" | "dueAt" | "startedAt" | "attempts">,
-  ended: { outcome: AttemptOutcome; at: Instant; error: string | null },
-): readonly Attempt[] {
-  const attempt: Attempt = {
-    attempt: run.attempt,
-    workerId: run.workerId ?? "",
-    dueAt: run.dueAt ?? run.startedAt ?? ended.at,
-    startedAt: run.startedAt ?? ended.at,
-    endedAt: ended.at,
-    outcome: ended.outcome,
-    error: ended.error,
-  }
-  return [...run.attempts, attempt].slice(-ATTEMPTS_KEPT)
 }
 
 const WORKER = [
@@ -242,8 +218,4 @@ export function parseOrNothing<T>(text: string): T {
   } catch {
     return undefined as T
   }
-}
-
-export function textOrNull(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value)
 }

@@ -2,11 +2,11 @@ import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/damag
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"
-import { jsonText, unreadableBecause } from "../kit/isolation.ts"
+import { jsonText, jsonTextOrNull, unreadableBecause } from "../kit/isolation.ts"
 import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import { type StoredDefinition, scheduleFromParts } from "../kit/schedule-from-parts.ts"
 import type { Value } from "./driver.ts"
-import { parse, parseOrNothing, textOrNull } from "./rows.ts"
+import { parse, parseOrNothing } from "./rows.ts"
 
 /** Fields that queries filter or change have columns; the rest of a definition is one JSON value, which only an edit changes. */
 const SCHEDULE = [
@@ -111,7 +111,7 @@ export function scheduleValues(schedule: Schedule, version: number): readonly Va
 export function progressValues(progress: ScheduleProgress): readonly Value[] {
   const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = progress
   return [
-    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
+    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), jsonTextOrNull(paused)],
     ...[firedCount, lastError, finishedAt],
   ]
 }

@@ -117,7 +117,7 @@ const pages = [
       const all = await store.findRuns(filter, { ...page, after: null, limit: 1_000 })
       const order = (a: RunSummary, b: RunSummary) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? -1 : 1)
       const isLater = (run: RunSummary) =>
-        after === null || run[orderBy]! < after.at || (run[orderBy] === after.at && run.id > after.id)
+        after === null || run[orderBy]! < after.at! || (run[orderBy] === after.at && run.id > after.id)
       return [...all].sort(order).filter(isLater).slice(0, limit)
     },
   })),

@@ -107,7 +107,7 @@ async function makeAllCalls(url: string): Promise<{ texts: readonly string[] }> 
     await store.findRuns({ ids: [run.id], scheduleId: on.id, task: "t", states: ["failed"] }, page)
     await store.findRuns({ idPrefix: "r", parentId: "p", workerId: "w" }, { ...page, from: 0, until: 1 })
   }
-  await store.findRuns({}, { orderBy: "id", after: { at: 0, id: "a" }, limit: 10 })
+  await store.findRuns({}, { orderBy: "id", after: { at: null, id: "a" }, limit: 10 })
   await store.readRuns([run.id])
   await store.findRuns({ triggeredBy: ["api"], concurrencyKey: "k" }, { ...PAGE, orderBy: "createdAt" })
   await countRuns(store, { task: "report" })

@@ -5,9 +5,9 @@ import * as z from "zod"
 import { defineSchedule, newSchedule } from "../../../src/core/options/definition.ts"
 import type { ScheduleOptions } from "../../../src/core/options/options.ts"
 import { planFire } from "../../../src/core/planning/fire.ts"
-import { cancelsOf } from "../../../src/core/planning/plan.ts"
 import type { Schedule } from "../../../src/core/schedule/schedule.ts"
 import { plannedBy } from "../../../src/engine/facts.ts"
+import { offerPlans } from "../../../src/engine/offering.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { makeStore } from "./scratch.ts"
 
@@ -106,8 +106,7 @@ export class SqlHarness {
       if (due.length === 0) return
       for (const { schedule, facts } of due) {
         const plan = await plannedBy(this.#store, schedule, facts, (known) => planFire(schedule, known, now))
-        await this.#store.transition(cancelsOf(plan))
-        await this.#store.fire([plan])
+        await offerPlans(this.#store, [plan])
       }
     }
     throw new Error("Schedules are still due after 20 rounds")

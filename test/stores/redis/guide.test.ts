@@ -63,7 +63,7 @@ async function subscriberOutput(
   listener.stdout.on("data", (data) => {
     output += data
   })
-  const listeners = async () => Number((await client.pubsub("NUMSUB", "{belfry}:news"))[1])
+  const listeners = async () => Number((await client.pubsub("NUMSUB", "{belfry}:hints"))[1])
   await until(async () => (await listeners()) === 2, "the command has subscribed")
   await happen()
   // The end of an earlier run may be published before or after.

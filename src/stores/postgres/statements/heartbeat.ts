@@ -1,8 +1,9 @@
 import { BelfryError } from "../../../core/errors.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
+import { jsonTextOrNull } from "../../kit/isolation.ts"
 import type { Runner } from "../database.ts"
 import { isLockTimeout } from "../faults.ts"
-import { CLOCK, instantOf, ms, type Row, spanFrom, textOrNull } from "../rows.ts"
+import { CLOCK, instantOf, ms, type Row, spanFrom } from "../rows.ts"
 import { versionedName } from "../schema/engine-function.ts"
 import { addBatch } from "./statistics.ts"
 
@@ -93,7 +94,7 @@ function extend(
     held.map(({ runId }) => runId),
     held.map(({ attempt }) => attempt),
     held.map(({ leaseMs }) => leaseMs),
-    held.map(({ progress }) => textOrNull(progress)),
+    held.map(({ progress }) => jsonTextOrNull(progress)),
     lockWaitMs,
   ]
   const { host, pid, tasks, slots, state, roles, version, labels } = worker

@@ -29,47 +29,8 @@ export interface Changed {
   readonly mayFreeRuns: boolean
 }
 
-/**
- * One statement for all changes. A change that reopens a finished run is sent alone, because another run may hold its live
- * key.
- */
+/** One statement for a group of `groupsOf`. */
 export async function changeRuns(
-  runner: Runner,
-  changes: readonly RunChange[],
-  isInTransaction: boolean,
-): Promise<Changed> {
-  const answers: TransitionAnswer[] = []
-  let mayFreeRuns = false
-  for (const group of groupsOf(changes)) {
-    const changed = await changeGroup(runner, group, isInTransaction)
-    answers.push(...changed.answers)
-    mayFreeRuns ||= changed.mayFreeRuns
-  }
-  return { answers, mayFreeRuns }
-}
-
-/** In the given order. A group contains each run once; a reopened run is a group of its own. */
-export function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[])[] {
-  const groups: RunChange[][] = []
-  let ids = new Set<string>()
-  for (const change of changes) {
-    const isAlone = isReopened(change)
-    if (groups.length === 0 || isAlone || ids.has(change.runId)) {
-      groups.push([])
-      ids = new Set()
-    }
-    groups.at(-1)!.push(change)
-    ids.add(change.runId)
-    if (isAlone) groups.push([])
-  }
-  return groups.filter((group) => group.length > 0)
-}
-
-function isReopened(change: RunChange): boolean {
-  return isFinished(change.ifState) && !isFinished(change.state)
-}
-
-async function changeGroup(
   runner: Runner,
   changes: readonly RunChange[],
   isInTransaction: boolean,
@@ -120,7 +81,7 @@ async function changeAlone(
   const faults: unknown[] = []
   for (const change of changes) {
     try {
-      const changed = await changeGroup(runner, [change], isInTransaction)
+      const changed = await changeRuns(runner, [change], isInTransaction)
       answers.push(...changed.answers)
       mayFreeRuns ||= changed.mayFreeRuns
     } catch (error) {
@@ -144,4 +105,28 @@ async function statesOf(
       { outcome: "stale", state: state as RunState, attempt: Number(attempt) },
     ]),
   )
+}
+
+/**
+ * The groups of changes that one statement can make, in the given order. A group contains each run once. A change that reopens a
+ * finished run is a group of its own, because another run may hold its live key.
+ */
+export function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[])[] {
+  const groups: RunChange[][] = []
+  let ids = new Set<string>()
+  for (const change of changes) {
+    const isAlone = isReopened(change)
+    if (groups.length === 0 || isAlone || ids.has(change.runId)) {
+      groups.push([])
+      ids = new Set()
+    }
+    groups.at(-1)!.push(change)
+    ids.add(change.runId)
+    if (isAlone) groups.push([])
+  }
+  return groups.filter((group) => group.length > 0)
+}
+
+function isReopened(change: RunChange): boolean {
+  return isFinished(change.ifState) && !isFinished(change.state)
 }

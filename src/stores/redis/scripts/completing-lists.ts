@@ -1,7 +1,7 @@
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
-import { marked, scriptOf } from "../script.ts"
+import { marked, SLICE, scriptOf } from "../script.ts"
 
 /**
  * Early versions had no lists of runs by id, by task, by parent and by rare triggers, and none of running runs. While such a
@@ -49,8 +49,6 @@ write_sets()
 return ids[#ids] or false
 `,
 )
-
-const SLICE = 250
 
 /** Compares two sizes, and does nothing if they are equal. */
 export async function completeLists(connection: Connection): Promise<void> {

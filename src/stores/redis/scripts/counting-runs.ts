@@ -3,9 +3,10 @@ import { noRunCounts, RUN_STATES, type RunCounts } from "../../../core/run/run-s
 import { concurrencyKeyOf } from "../../../core/schedule/schedule.ts"
 import type { RunFilter } from "../../../store/store.ts"
 import { runCountsOf } from "../../kit/counts.ts"
+import { isWantedRun } from "../../kit/run-pages.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
-import { indexesFor, isWanted } from "../run-indexes.ts"
+import { indexesFor } from "../run-indexes.ts"
 import { marked, scriptOf } from "../script.ts"
 import { readRuns } from "./reading-runs.ts"
 import { type Place, type WalkReply, walk } from "./walking-runs.ts"
@@ -40,8 +41,9 @@ export async function countRuns(
   const counts = noRunCounts()
   if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return counts
   const field = keptCountOf(filter)
-  if (filter.ids !== undefined) {
-    for (const run of await readRuns(connection, filter.ids)) if (isWanted(run, filter)) counts[run.state]++
+  const { ids, ...rest } = filter
+  if (ids !== undefined) {
+    for (const run of await readRuns(connection, ids)) if (isWantedRun(run, rest)) counts[run.state]++
   } else if (field === null || !(await countByField(connection, filter, field, counts))) {
     await countByWalking(connection, filter, counts)
   }

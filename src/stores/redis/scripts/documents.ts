@@ -36,7 +36,7 @@ else
   call('ZREM', ids, id)
 end
 add_entry(5, now)
-call('PUBLISH', prefix .. ':news', 'documents')
+call('PUBLISH', prefix .. ':hints', 'documents')
 return new_version
 `,
 )

@@ -1,4 +1,4 @@
-import type { FireFacts } from "../../../core/planning/plan.ts"
+import type { DueFacts } from "../../../core/planning/plan.ts"
 import { DATE_MAX } from "../../../core/records/valid-records.ts"
 import type { RunRef, RunState } from "../../../core/run/run.ts"
 import type { Schedule } from "../../../core/schedule/schedule.ts"
@@ -165,9 +165,9 @@ function dateOrNull(score: string | null): Instant | null {
 
 type Successes = ReadonlyMap<string, Instant | null>
 
-const NO_SUCCESSES: FireFacts["lastSuccessAt"] = {}
+const NO_SUCCESSES: DueFacts["lastSuccessAt"] = {}
 
-function lastSuccessesOf({ dependsOn }: Schedule, successes: Successes): FireFacts["lastSuccessAt"] {
+function lastSuccessesOf({ dependsOn }: Schedule, successes: Successes): DueFacts["lastSuccessAt"] {
   if (dependsOn.length === 0) return NO_SUCCESSES
   return Object.fromEntries(
     dependsOn.map(({ scheduleId }) => [scheduleId, successes.get(scheduleId) ?? null]),

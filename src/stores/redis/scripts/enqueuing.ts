@@ -1,6 +1,6 @@
 import type { NewRun } from "../../../core/run/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
-import { refusedRun, sendIsolated } from "../../kit/isolation.ts"
+import { sendIsolated, unstorableRun } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
@@ -48,7 +48,7 @@ for index, place in ipairs(places) do
 end
 write_places()
 if has_pending then
-  call('PUBLISH', prefix .. ':news', 'runs')
+  call('PUBLISH', prefix .. ':hints', 'runs')
 end
 return answers
 `,
@@ -59,7 +59,7 @@ export function enqueueRuns(
   runs: readonly NewRun[],
 ): Promise<readonly EnqueueAnswer[]> {
   return answersOf(slicesOf(runs), (slice) =>
-    sendIsolated(slice, (some) => enqueueSlice(connection, some), refusedRun),
+    sendIsolated(slice, (some) => enqueueSlice(connection, some), unstorableRun),
   )
 }
 

@@ -1,8 +1,9 @@
 import { type RunSummary, summaryOf } from "../../../core/run/run-summary.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
+import { isWantedRun, pageOfRuns } from "../../kit/run-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { SUMMARIES } from "../lua/summaries.ts"
-import { indexesFor, isWanted, type RunIndex } from "../run-indexes.ts"
+import { indexesFor, type RunIndex } from "../run-indexes.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"
 import { marked, SLICE, scriptOf } from "../script.ts"
 import { readRuns } from "./reading-runs.ts"
@@ -36,25 +37,26 @@ export async function findRuns(
   filter: RunFilter,
   page: RunPage,
 ): Promise<readonly RunSummary[]> {
-  if (filter.ids !== undefined) {
-    const runs = (await readRuns(connection, filter.ids)).filter((run) => isWanted(run, filter))
-    return pageOf(runs.map(summaryOf), page)
+  const { ids, ...rest } = filter
+  if (ids !== undefined) {
+    const runs = (await readRuns(connection, ids)).filter((run) => isWantedRun(run, rest))
+    return pageOfRuns(runs, page).map(summaryOf)
   }
   if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return []
   if (page.orderBy === "id") return findById(connection, filter, page)
   const found: RunSummary[] = []
   const indexes = indexesFor(filter, page.orderBy)
   for (const index of indexes) found.push(...(await walkPage(connection, index, filter, page)))
-  return indexes.length === 1 ? found : pageOf(found, page)
+  return indexes.length === 1 ? found : pageOfRuns(found, page)
 }
 
 /**
  * Several scripts if a page takes long to find. The order never changes, so a run that is not deleted is found by one of them.
  */
 async function walkPage(connection: Connection, index: RunIndex, filter: RunFilter, page: RunPage) {
-  const { from, until } = page
+  const { after, from, until } = page
   const found: RunSummary[] = []
-  let before: Place | null = page.after
+  let before: Place | null = after === null ? null : { at: after.at!, id: after.id }
   while (found.length < page.limit) {
     const limit = page.limit - found.length
     const about = { filter, before, from, until, limit, what: "runs" } as const
@@ -85,22 +87,4 @@ async function findById(connection: Connection, filter: RunFilter, { after, limi
 
 function summaryIn(row: Reply): RunSummary {
   return summaryOf(readableRunOf(fieldsOf(row)))
-}
-
-function pageOf(runs: readonly RunSummary[], page: RunPage): readonly RunSummary[] {
-  const { orderBy, after, from, until, limit } = page
-  const isLess = (a: string, b: string) => (a < b ? -1 : 1)
-  if (orderBy === "id") {
-    const later = runs.filter(({ id }) => after === null || id > after.id)
-    return later.sort((a, b) => isLess(a.id, b.id)).slice(0, limit)
-  }
-  const isOnPage = (run: RunSummary) => {
-    const at = run[orderBy]
-    if (at === null || at < (from ?? at) || at >= (until ?? Number.POSITIVE_INFINITY)) return false
-    return after === null || at < after.at || (at === after.at && run.id < after.id)
-  }
-  return runs
-    .filter(isOnPage)
-    .sort((a, b) => b[orderBy]! - a[orderBy]! || isLess(b.id, a.id))
-    .slice(0, limit)
 }

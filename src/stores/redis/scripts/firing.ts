@@ -1,6 +1,6 @@
 import type { FirePlan } from "../../../core/planning/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
-import { refused, sendIsolated } from "../../kit/isolation.ts"
+import { sendIsolated, unstorable } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
@@ -114,7 +114,7 @@ end
 write_places()
 local has_schedules = has_sooner or has_entries
 if has_runs or has_schedules then
-  call('PUBLISH', prefix .. ':news', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
+  call('PUBLISH', prefix .. ':hints', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
 end
 return answers
 `,
@@ -125,7 +125,7 @@ export function firePlans(
   plans: readonly FirePlan[],
 ): Promise<readonly FireAnswer[]> {
   return answersOf(slicesOfPlans(plans), (slice) =>
-    sendIsolated(slice, (some) => fireSlice(connection, some), refused),
+    sendIsolated(slice, (some) => fireSlice(connection, some), unstorable),
   )
 }
 

@@ -59,7 +59,7 @@ else
   call('ZADD', prefix .. ':due', ARGV[4], id)
 end
 add_entry(entry_at, now_ms())
-call('PUBLISH', prefix .. ':news', 'schedules')
+call('PUBLISH', prefix .. ':hints', 'schedules')
 return version
 `,
 )

@@ -1,6 +1,6 @@
 import type { RunChange, RunState } from "../../../core/run/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
-import { finite, jsonTextOrNull, refused, sendIsolated } from "../../kit/isolation.ts"
+import { finite, jsonTextOrNull, sendIsolated, unstorable } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
 import { KINDS } from "../lua/kinds.ts"
@@ -206,7 +206,7 @@ write_holders()
 write_ends(now)
 if hints.cancelled or hints.runs then
   local words = (hints.cancelled and 'cancelled ' or '') .. (hints.runs and 'runs' or '')
-  call('PUBLISH', prefix .. ':news', words)
+  call('PUBLISH', prefix .. ':hints', words)
 end
 return answers
 `,
@@ -219,7 +219,7 @@ export function changeRuns(
   changes: readonly RunChange[],
 ): Promise<readonly TransitionAnswer[]> {
   return answersOf(slicesOf(changes), (slice) =>
-    sendIsolated(slice, (some) => changeSlice(connection, some), refused),
+    sendIsolated(slice, (some) => changeSlice(connection, some), unstorable),
   )
 }
 

@@ -2,7 +2,7 @@ import type { Run } from "../../../core/run/run.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
-import { RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"
+import { RUN_AT, RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"
 import { type Claimable, clearClaimableAt, failUnreadable, isEnded, take } from "./taking.ts"
 
 // Goes from one priority of a task to the next by belfry_runs_due, one seek each: however many runs are pending, a task has few
@@ -80,7 +80,6 @@ const COUNT_RUNNING = `
     and state in ('pending', 'running')
     and id <> ?`
 
-const STATE = 16
 type ClaimableRow = readonly [...RunRow, rowid: number]
 
 interface Queue {
@@ -154,7 +153,7 @@ function claimOfPriority(
 function claimableOf(connection: Prepared, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
   return rows.flatMap((row) => {
     const rowid = row.at(-1) as number
-    if (isEnded(row[STATE])) {
+    if (isEnded(row[RUN_AT.state])) {
       clearClaimableAt(connection, rowid)
       return []
     }

@@ -1,4 +1,4 @@
-import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/planning/plan.ts"
+import { type DueFacts, UNFINISHED_FACTS_MAX } from "../../../core/planning/plan.ts"
 import type { RunRef } from "../../../core/run/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../../core/schedule/schedule.ts"
 import type { Instant } from "../../../core/time/instant.ts"
@@ -156,7 +156,7 @@ function busyKeys(connection: Prepared, schedules: readonly Schedule[]): Readonl
   return new Set(rows.map(({ key }) => key))
 }
 
-function factsOf(connection: Prepared, schedule: Schedule, busy: ReadonlySet<string>): FireFacts {
+function factsOf(connection: Prepared, schedule: Schedule, busy: ReadonlySet<string>): DueFacts {
   const key = concurrencyKeyOf(schedule.id)
   return {
     unfinished: busy.has(key) ? unfinishedOf(connection, key) : [],

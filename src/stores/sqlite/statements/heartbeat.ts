@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/time/instant.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
+import { jsonTextOrNull } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
-import { textOrNull } from "../rows.ts"
 import { addBatch } from "./statistics.ts"
 
 const UPSERT_WORKER = `
@@ -52,7 +52,7 @@ export function beat(connection: Prepared, heartbeat: Heartbeat, now: Instant): 
   const gone = held
     .filter(
       ({ runId, attempt, leaseMs, progress }) =>
-        extend.run(now + leaseMs, textOrNull(progress), runId, attempt).changes === 0,
+        extend.run(now + leaseMs, jsonTextOrNull(progress), runId, attempt).changes === 0,
     )
     .map(({ runId, attempt }) => {
       const isCancelled = connection.prepare(SELECT_CANCELLED).get(runId, attempt) !== undefined

@@ -1,11 +1,11 @@
 import { isFinished, type Run } from "../../../core/run/run.ts"
 import { RUN_STATES, type RunState } from "../../../core/run/run-states.ts"
+import { withAttempt } from "../../../core/run/stored-run.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../kit/isolation.ts"
 import { isUnstorable } from "../faults.ts"
 import type { Prepared } from "../prepared.ts"
-import { withAttempt } from "../rows.ts"
 import { recordUnreadableEnd } from "./ends.ts"
 
 /** A due run, and the rowid of its row. */

@@ -1,10 +1,11 @@
 import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run/run.ts"
+import { withAttempt } from "../../../core/run/stored-run.ts"
 import { isEnd } from "../../../core/schedule/schedule-tally.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
-import { finite, jsonText } from "../../kit/isolation.ts"
+import { finite, jsonText, jsonTextOrNull } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
-import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
+import { attemptsIn } from "../rows.ts"
 import { recordEnd } from "./ends.ts"
 import { holderOf } from "./enqueuing.ts"
 
@@ -98,7 +99,7 @@ function applyChange(connection: Prepared, row: ChangedRow, change: RunChange, n
       message,
       jsonText(details),
       error,
-      textOrNull(change.progress),
+      jsonTextOrNull(change.progress),
       reason,
       by,
       workerId,
