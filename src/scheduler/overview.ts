@@ -8,6 +8,7 @@ import {
 import { type Instant, MINUTE } from "../core/time/instant.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
+import { isOnline, isWorker } from "./online-workers.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
 
 /** The current counts, and the problems that need attention. */
@@ -16,6 +17,7 @@ export interface Overview {
   /** Counts by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   readonly schedules: Readonly<ScheduleCounts>
   readonly runs: Readonly<RunCounts>
+  /** The processes that perform runs, without those that only fire. */
   readonly workers: {
     readonly online: number
     readonly silent: number
@@ -40,6 +42,7 @@ export interface Attention {
   readonly stuck: readonly RunSummaryView[]
   /** Pending runs that have been claimable for more than five minutes. */
   readonly waiting: readonly RunSummaryView[]
+  /** Processes of any role that missed the time they announced for their next heartbeat. */
   readonly silentWorkers: readonly WorkerView[]
 }
 
@@ -50,16 +53,16 @@ const SHOWN_MAX = 10
 const READ_MAX = 1_000
 
 export async function overviewOf(client: Omit<Client, "overview">, now: Instant): Promise<Overview> {
-  const workers = await collected(client.workers({ limit: READ_MAX }))
-  const online = workers.filter(({ silentForMs }) => silentForMs === null)
-  const silent = workers.filter(({ silentForMs }) => silentForMs !== null)
+  const processes = await collected(client.workers({ limit: READ_MAX }))
+  const silent = processes.filter((process) => !isOnline(process))
+  const online = processes.filter(isOnline).filter(isWorker)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
   return {
     at: new Date(now),
     schedules: await client.schedules.count(),
     runs: await client.runs.count(),
     workers: {
-      ...{ online: online.length, silent: silent.length },
+      ...{ online: online.length, silent: silent.filter(isWorker).length },
       slots: sumOf(online, ({ slots }) => slots),
       running: sumOf(online, ({ running }) => running),
     },

@@ -150,7 +150,7 @@ describe("workers", () => {
       doctor.out,
       /! workers +no worker is online, so no runs are performed[\s\S]*! silent workers +1, such as dead-one: silent for/,
     )
-    assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
+    assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! process dead-one has been silent for/)
     assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)
     assert.match(occurrences.err, /No worker is online/)
   })

@@ -65,6 +65,21 @@ test("an overview lists overdue schedules that no process fires, and stuck runs 
   )
 })
 
+test("an overview doesn't count a process that only fires as a worker", async () => {
+  await using fleet = new Fleet()
+  const firing = fleet.node({ tasks: [good] })
+  await firing.start({ roles: ["fire"] })
+  await fleet.advance("1s")
+
+  const { workers } = await firing.overview()
+
+  assert.deepEqual(
+    (await firing.workers()).items.map(({ roles }) => roles),
+    [["fire"]],
+  )
+  assert.deepEqual(workers, { online: 0, silent: 0, slots: 0, running: 0 })
+})
+
 test("the waiting time of a run counts from when it became claimable, not from when it was due", async () => {
   const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
   const { schedules } = away.scheduler

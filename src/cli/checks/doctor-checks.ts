@@ -1,12 +1,12 @@
 import { withLastRunInFuture } from "../../core/planning/last-run-in-future.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/dependency-cycles.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"
+import { isOnline, isWorker } from "../../scheduler/online-workers.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { commandWord } from "../printing/printable.ts"
 import { spanWords } from "../printing/time-text.ts"
-import { isOnline } from "../printing/worker-rows.ts"
 import { nearestTo } from "../session/lookups.ts"
 import { lintsOf } from "./lints.ts"
 import { splitBroken } from "./schedule-problem.ts"
@@ -121,11 +121,11 @@ function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: Rea
 }
 
 export function checkWorkers(
-  workers: readonly WorkerView[],
+  processes: readonly WorkerView[],
   schedules: readonly ScheduleView[],
 ): readonly Check[] {
-  const silent = workers.filter((worker) => !isOnline(worker))
-  const online = workers.filter(isOnline)
+  const silent = processes.filter((process) => !isOnline(process))
+  const online = processes.filter(isOnline).filter(isWorker)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
   const unoffered = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
   return [
@@ -140,7 +140,7 @@ export function checkWorkers(
       : warning(
           "silent workers",
           `${silent.length}, such as ${silent[0]!.id}: silent for ${spanWords(silent[0]!.silentForMs!)}`,
-          "Other workers take over its runs when their leases end. A silent worker is removed from the list after a day.",
+          "Other processes do its work: they take over its runs when the leases end. It is removed from the list after a day.",
         ),
     unoffered.length === 0
       ? ok("tasks", "every task has a worker")

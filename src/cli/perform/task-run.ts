@@ -1,10 +1,11 @@
+import { isOnline } from "../../scheduler/online-workers.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
-import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { allWorkers } from "../printing/worker-rows.ts"
 import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
 

@@ -1,7 +1,8 @@
 import type { Client } from "../../scheduler/client.ts"
+import { isOnline } from "../../scheduler/online-workers.ts"
 import type { Call } from "../parsing/command.ts"
 import { isForPeople, warn } from "../printing/output.ts"
-import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { allWorkers } from "../printing/worker-rows.ts"
 import { nearestTo } from "./lookups.ts"
 
 /** The tasks of the online workers. */
