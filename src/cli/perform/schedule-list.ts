@@ -28,13 +28,17 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
     const shown = schedules.slice(0, limit)
     const none = schedules.length > 0 || hasFilter(query, state) ? NO_MATCH : NONE_YET
     await showAll(call, shown, scheduleRows(call, none))
-    if (schedules.length > limit) hint(call, await moreWords(scheduler, query, limit))
+    const isCountable = state !== "overridden" && flags.text("next") === undefined
+    if (schedules.length > limit)
+      hint(call, isCountable ? await moreWords(scheduler, query, limit) : MORE_MATCH)
     warnOfUnoffered(call, shown, await offeredTasks(scheduler))
     return undefined
   })
 }
 
 const NO_MATCH = "No schedule matches."
+/** Stores can't count by what only this command compares: whether a schedule is overridden, and how soon it runs. */
+const MORE_MATCH = "More schedules match. To show more: --limit COUNT"
 const NONE_YET = "There are no schedules yet. Create one: belfry schedule create --help"
 
 function queryOf({ flags }: Call, state: (typeof STATES)[number] | undefined): ScheduleQuery {
