@@ -94,6 +94,29 @@ test("the waiting time of a run counts from when it became claimable, not from w
   assert.equal(await waiting(), 1)
 })
 
+test("an overview lists a run that has waited for days behind thousands of newer delayed runs", async () => {
+  await using fleet = new Fleet()
+  const client = fleet.node({ tasks: [good] })
+  await client.enqueue(good, { id: "forgotten" })
+  await fleet.advance("1h")
+  const few = (await client.overview()).attention
+  await fleet.advance("3d")
+  for (let minute = 0; minute < 3; minute++) {
+    await client.enqueueMany(good, Array(500).fill({ delay: "30d" }))
+    await fleet.advance("1m")
+  }
+  await fleet.advance("5m")
+
+  const many = (await client.overview()).attention
+
+  for (const { waiting } of [few, many])
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      ["forgotten"],
+    )
+  assert.deepEqual([few.areAllRunsRead, many.areAllRunsRead], [true, false])
+})
+
 test("tasks lists the tasks that a worker offers or a schedule names", async () => {
   const test = await createTestScheduler({ tasks: [good, bad] })
   await test.scheduler.schedules.create("a", { task: "elsewhere", every: "1h" })

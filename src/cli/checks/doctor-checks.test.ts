@@ -3,7 +3,8 @@ import { test } from "vitest"
 import { scheduleView, workerView } from "../../scheduler/views.ts"
 import { AN_INSTANT, aSchedule, aWorker } from "../../store/laws/factories.ts"
 import type { WorkerRole } from "../../store/store.ts"
-import { checkSchedules, checkWorkers } from "./doctor-checks.ts"
+import { createTestScheduler } from "../../testing.ts"
+import { checkRuns, checkSchedules, checkWorkers } from "./doctor-checks.ts"
 
 const OFFERED = new Set(["task"])
 
@@ -65,4 +66,17 @@ test("a process that only fires is no worker", () => {
     ["warning", "no worker is online, so no runs are performed"],
   )
   assert.deepEqual([withWorker!.result, withWorker!.message], ["ok", "1 online, 0 of 10 slots in use"])
+})
+
+test("the checks of runs say if not all runs were read", async () => {
+  const { scheduler } = await createTestScheduler({})
+  const overview = await scheduler.overview()
+  const messages = (areAllRunsRead: boolean) =>
+    checkRuns({ ...overview, attention: { ...overview.attention, areAllRunsRead } }).map(
+      ({ message }) => message,
+    )
+
+  assert.deepEqual(messages(true).slice(1), ["none", "no run has been waiting for long"])
+  for (const message of messages(false).slice(1))
+    assert.match(message, /among those that were read; there are too many to read all$/)
 })

@@ -167,21 +167,22 @@ function unofferedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<
 }
 
 export function checkRuns({ runs, attention }: Overview): readonly Check[] {
-  const { stuck, waiting } = attention
+  const { stuck, waiting, areAllRunsRead } = attention
+  const ofRead = areAllRunsRead ? "" : " among those that were read; there are too many to read all"
   return [
     ok("runs", `${runs.pending} pending, ${runs.running} running, ${runs.failed} failed in the history`),
     stuck.length === 0
-      ? ok("stuck runs", "none")
+      ? ok("stuck runs", `none${ofRead}`)
       : problem(
           "stuck runs",
           `${countWords(stuck)} whose lease has ended and that no worker has taken over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0
-      ? ok("waiting runs", "no run has been waiting for long")
+      ? ok("waiting runs", `no run has been waiting for long${ofRead}`)
       : warning(
           "waiting runs",
-          `${countWords(waiting)} due for more than 5 min, for example ${waiting.at(-1)!.id}`,
+          `${countWords(waiting)} due for more than 5 min, for example ${waiting[0]!.id}`,
           "Start a worker for its task, or raise --concurrency.",
         ),
   ]
