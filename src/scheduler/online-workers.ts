@@ -9,3 +9,11 @@ export function isOnline({ silentForMs }: WorkerView): boolean {
 export function isWorker({ roles }: WorkerView): boolean {
   return roles.includes("work")
 }
+
+/** The tasks of the online workers, and how many workers offer each. */
+export function offeredTasks(processes: readonly WorkerView[]): ReadonlyMap<string, number> {
+  const offered = new Map<string, number>()
+  for (const task of processes.filter(isOnline).flatMap(({ tasks }) => tasks))
+    offered.set(task, (offered.get(task) ?? 0) + 1)
+  return offered
+}

@@ -9,7 +9,7 @@ import { type Instant, MINUTE } from "../core/time/instant.ts"
 import { type ClaimableRuns, claimableBefore } from "./claimable-runs.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
-import { isOnline, isWorker } from "./online-workers.ts"
+import { isOnline, isWorker, offeredTasks } from "./online-workers.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
 
 /** The current counts, and the problems that need attention. */
@@ -64,7 +64,6 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
   const online = processes.filter(isOnline).filter(isWorker)
   const stuck = await claimableBefore(client, "running", { before: now - OVERDUE_AFTER_MS, now })
   const waiting = await waitingBefore(client, { before: now - WAITING_AFTER_MS, now })
-  const offered = new Set(online.flatMap(({ tasks }) => tasks))
   return {
     at: new Date(now),
     schedules: await client.schedules.count(),
@@ -78,7 +77,7 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       broken: await schedulesIn(client, "broken"),
       overdue: await schedulesIn(client, "overdue"),
       failing: await schedulesIn(client, "failing"),
-      unofferedTasks: await unoffered(client, offered),
+      unofferedTasks: await unoffered(client, offeredTasks(processes)),
       stuck: stuck.runs.slice(0, SHOWN_MAX),
       waiting: waiting.runs,
       areAllRunsRead: stuck.areAll && waiting.areAll,
@@ -96,7 +95,7 @@ async function schedulesIn(
 
 async function unoffered(
   { schedules }: Pick<Client, "schedules">,
-  offered: ReadonlySet<string>,
+  offered: ReadonlyMap<string, number>,
 ): Promise<readonly string[]> {
   const { items } = await schedules.list({
     ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: READ_MAX },

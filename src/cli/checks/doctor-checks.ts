@@ -1,7 +1,7 @@
 import { withLastRunInFuture } from "../../core/planning/last-run-in-future.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/dependency-cycles.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"
-import { isOnline, isWorker } from "../../scheduler/online-workers.ts"
+import { isOnline, isWorker, offeredTasks } from "../../scheduler/online-workers.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { type Check, ok, problem, warning } from "../../store/check.ts"
@@ -126,7 +126,7 @@ export function checkWorkers(
 ): readonly Check[] {
   const silent = processes.filter((process) => !isOnline(process))
   const online = processes.filter(isOnline).filter(isWorker)
-  const offered = new Set(online.flatMap(({ tasks }) => tasks))
+  const offered = offeredTasks(processes)
   const unoffered = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
   return [
     online.length === 0
@@ -147,7 +147,7 @@ export function checkWorkers(
       : problem(
           "tasks",
           `no worker offers ${unofferedWords(unoffered)}`,
-          unofferedRemedy(unoffered, offered),
+          unofferedRemedy(unoffered, [...offered.keys()]),
         ),
   ]
 }
@@ -160,8 +160,8 @@ function unofferedWords(unoffered: readonly ScheduleView[]): string {
   return tasks.length > 5 ? `${words.join(", ")} and ${tasks.length - 5} more` : words.join(", ")
 }
 
-function unofferedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<string>): string {
-  const near = nearestTo(first!.task, [...offered])
+function unofferedRemedy([first]: readonly ScheduleView[], offered: readonly string[]): string {
+  const near = nearestTo(first!.task, offered)
   const start = "Start a worker with this task in its configuration."
   return near === null ? start : `Did you mean ${near}? If not: ${start}`
 }

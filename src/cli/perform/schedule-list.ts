@@ -6,8 +6,8 @@ import type { ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
-import { offeredTasks, warnOfUnoffered } from "../session/offered-tasks.ts"
 import { withScheduler } from "../session/session.ts"
+import { warnOfUnoffered } from "../session/unoffered-tasks.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
 
 /** The states of a schedule, and two further filters: all active states, and schedules overridden by hand. */
@@ -31,7 +31,7 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
     const isCountable = state !== "overridden" && flags.text("next") === undefined
     if (schedules.length > limit)
       hint(call, isCountable ? await moreWords(scheduler, query, limit) : MORE_MATCH)
-    warnOfUnoffered(call, shown, await offeredTasks(scheduler))
+    await warnOfUnoffered(call, scheduler, shown)
     return undefined
   })
 }

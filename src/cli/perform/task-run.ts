@@ -1,4 +1,4 @@
-import { isOnline } from "../../scheduler/online-workers.ts"
+import { offeredTasks } from "../../scheduler/online-workers.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -23,10 +23,7 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
   const at = instantFlag(call, "at", io.zone)
   return withScheduler(call, async ({ scheduler, tasks }) => {
     const isConfigured = tasks.some((task) => task.name === name)
-    const offering = (await allWorkers(scheduler)).filter(
-      (worker) => isOnline(worker) && worker.tasks.includes(name),
-    )
-    if (!isConfigured && offering.length === 0)
+    if (!isConfigured && !offeredTasks(await allWorkers(scheduler)).has(name))
       hint(call, `No worker offers "${name}" now. The run waits until one does.`)
     const { outcome, runId } = await scheduler.enqueue(name, {
       payload: payload,
