@@ -59,7 +59,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
   return { ...opened, store, scheduler, tasks, loaded }
 }
 
-/** A dry run takes the real steps and gets the real refusals, but stores nothing. A missing store is not created. */
+/** A dry run makes the real changes and gets the real refusals, but stores nothing. A missing store is not created. */
 async function dryStoreOf({ store, isNew }: OpenedStore): Promise<Store> {
   return dryStore(isNew ? (await import("../../stores/memory/memory.ts")).memory() : store)
 }
