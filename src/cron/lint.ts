@@ -27,10 +27,7 @@ const MS = numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of milliseconds")
 const LINT_FACTS = {
   now: required(instant),
   until: instant,
-  sameMinute: mapped(
-    record({ others: required(COUNT), freeMinute: integer(0, 59) }),
-    withoutUndefined<NonNullable<CoreLintFacts["sameMinute"]>>,
-  ),
+  sameMinute: record({ others: required(COUNT) }),
   duration: mapped(
     record({ p50Ms: MS, p95Ms: required(MS), overlap: required(OVERLAP_POLICY) }),
     withoutUndefined<NonNullable<CoreLintFacts["duration"]>>,
