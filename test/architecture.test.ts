@@ -66,6 +66,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "stores/postgres": ["core", "runtime", "store", "lock", "stores/kit", "pg"],
   "stores/redis": ["core", "runtime", "store", "lock", "stores/kit", "ioredis", "node:crypto"],
+  // The functions of `belfry/cron`: those of core, with checked arguments.
+  cron: ["core"],
   task: ["core", "runtime"],
   engine: ["core", "runtime", "store", "task"],
   scheduler: ["core", "runtime", "store", "task", "engine", "node:os"],
@@ -101,6 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "task",
     "laws",
     "lock",
+    "cron",
     "stores/memory",
     "stores/postgres",
     "stores/redis",
@@ -136,6 +139,24 @@ function forbiddenInCore(source: Source): readonly string[] {
   const folder = coreFolderOf(source.path)
   const allowed = [folder, ...(CORE_MAY_IMPORT[folder] ?? [])]
   return importsOf(source).filter((path) => path.startsWith("core/") && !allowed.includes(coreFolderOf(path)))
+}
+
+/**
+ * The files that a line of architecture.md names, each as the places where it may be. A path that doesn't begin with `src/` is
+ * in the folder of the last path that does, directly in `src`, or in `src/core`.
+ */
+function sourcesNamedIn(line: string): readonly (readonly RegExp[])[] {
+  let folder = ""
+  return [...line.matchAll(/`([\w./*-]+\.ts)`/g)].flatMap(([, name]) => {
+    if (/^(test|bench)\//.test(name!)) return []
+    const path = name!.replace(/^src\//, "")
+    if (path !== name) folder = dirname(path)
+    return [[path, join(folder, path), join("core", path)].map(patternOf)]
+  })
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll("*", "[^/]+")}$`)
 }
 
 /** The code without comments and string contents, which may contain names that code may not use. */
@@ -295,6 +316,34 @@ describe("house style", () => {
     const inRoot = sources.map(({ path }) => path).filter((path) => !path.includes("/"))
 
     assert.deepEqual(inRoot.sort(), published.sort())
+  })
+
+  test("every file directly in src, except the program, contains only exports of other files", () => {
+    const withCode = sources.filter(
+      ({ path, text }) =>
+        !path.includes("/") &&
+        path !== "cli.ts" &&
+        codeOf(text)
+          .replaceAll(/^export (type )?(\{[^}]*\}|\*) from "";?$/gm, "")
+          .trim() !== "",
+    )
+
+    assert.deepEqual(
+      withCode.map(({ path }) => path),
+      [],
+    )
+  })
+
+  test("every source file that architecture.md names exists", () => {
+    const page = readFileSync(join(SRC, "../docs/internals/architecture.md"), "utf8")
+
+    const named = page.split("\n").flatMap(sourcesNamedIn)
+    const missing = named.filter(
+      (places) => !sources.some(({ path }) => places.some((place) => place.test(path))),
+    )
+
+    assert.ok(named.length > 70, `only ${named.length} names were found`)
+    assert.deepEqual(missing, [])
   })
 
   test("source files are named in kebab-case", () => {

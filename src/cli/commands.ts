@@ -1,10 +1,11 @@
 import { FILE_COMMANDS } from "./commands/files.ts"
-import { FLEET_COMMANDS } from "./commands/fleet.ts"
+import { HISTORY_COMMANDS } from "./commands/history.ts"
 import { OFFLINE_COMMANDS } from "./commands/offline.ts"
 import { PROGRAM_COMMANDS } from "./commands/program.ts"
 import { RUN_COMMANDS } from "./commands/runs.ts"
 import { SCHEDULE_COMMANDS } from "./commands/schedules.ts"
 import { STEERING_COMMANDS } from "./commands/steering.ts"
+import { TASK_AND_WORKER_COMMANDS } from "./commands/tasks-and-workers.ts"
 import type { CommandSpec } from "./parsing/command.ts"
 
 /** All commands. */
@@ -14,7 +15,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...STEERING_COMMANDS,
   ...FILE_COMMANDS,
   ...RUN_COMMANDS,
-  ...FLEET_COMMANDS,
+  ...HISTORY_COMMANDS,
+  ...TASK_AND_WORKER_COMMANDS,
   ...OFFLINE_COMMANDS,
 ]
 
@@ -23,7 +25,7 @@ export const GROUPS: Readonly<Record<string, { summary: string; aliases: readonl
   schedule: { summary: "Manage schedules.", aliases: ["s", "schedules"] },
   run: { summary: "Inspect and control runs.", aliases: ["r", "runs"] },
   task: { summary: "List and run tasks.", aliases: ["tasks"] },
-  worker: { summary: "Inspect the processes that perform runs.", aliases: ["workers"] },
+  worker: { summary: "Inspect the processes that fire schedules or perform runs.", aliases: ["workers"] },
   config: { summary: "Show the effective configuration.", aliases: [] },
   import: { summary: "Import schedules from other programs.", aliases: [] },
 }

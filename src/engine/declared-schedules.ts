@@ -1,12 +1,11 @@
 import type { FirePlan } from "../core/planning/plan.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
 import { MINUTE } from "../core/time/instant.ts"
-import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
-import { Loop } from "./loop.ts"
+import { Loop, loopReports } from "./loop.ts"
 
 const PAGE = 500
 /** Limits reads: schedules may be edited all the time, and each edit sends a hint to every process. */
@@ -35,7 +34,6 @@ export class DeclaredSchedules {
   #endThrottle = () => {}
 
   constructor(context: DeclaredSchedulesContext) {
-    const { logger, events } = context
     this.#store = context.store
     this.#clock = context.clock
     this.#onRead = context.onRead
@@ -43,11 +41,11 @@ export class DeclaredSchedules {
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#read(),
-      onFault(error, count) {
-        const facts = { component: "declared", error: describeThrown(error) }
-        if (count === 1) logger.warn(facts, "Declared schedules can't be read; using them as last read")
-        events.error(error, "declared")
-      },
+      ...loopReports(context, {
+        component: "declared",
+        level: "warn",
+        fault: "Declared schedules can't be read; using them as last read",
+      }),
     })
   }
 

@@ -4,14 +4,13 @@ import { planOnHold } from "../core/planning/settling.ts"
 import type { SkipReason } from "../core/run/run.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
 import { type Instant, SECOND } from "../core/time/instant.ts"
-import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import { isUnstorable } from "../store/unstorable.ts"
 import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
 import type { Events } from "./events.ts"
-import { delayUntil, Loop } from "./loop.ts"
+import { delayUntil, Loop, loopReports } from "./loop.ts"
 import { offerPlans } from "./offering.ts"
 import { type Planned, Planning } from "./planning.ts"
 import { StoreClock } from "./store-clock.ts"
@@ -37,13 +36,22 @@ export class Firing {
     this.#context = context
     this.#storeClock = new StoreClock(context)
     this.#planning = new Planning(context)
+    const reports = loopReports(context, {
+      component: "firing",
+      fault: "The store can't be read; trying again",
+      recovery: "The store answers again",
+    })
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#turn(),
-      onFault: (error, count) => this.#onFault(error, count),
+      onFault: (error, count) => {
+        reports.onFault(error, count)
+        // A single fault may be transient.
+        if (count >= 2 && this.#readAt !== null) context.onOutage(this.#readAt.now)
+      },
       onRecovery: () => {
-        context.logger.warn({ component: "firing" }, "The store answers again")
+        reports.onRecovery()
         context.onRecovery()
       },
     })
@@ -174,19 +182,6 @@ export class Firing {
       }
     }
     onFired(schedule, plan)
-  }
-
-  #onFault(error: unknown, count: number): void {
-    const { logger, events, onOutage } = this.#context
-    if (count === 1) {
-      logger.error(
-        { component: "firing", error: describeThrown(error) },
-        "The store can't be read; trying again",
-      )
-    }
-    events.error(error, "firing")
-    // A single fault may be transient.
-    if (count >= 2 && this.#readAt !== null) onOutage(this.#readAt.now)
   }
 }
 

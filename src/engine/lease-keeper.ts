@@ -6,7 +6,7 @@ import type { Heartbeat, HeartbeatAnswer, HeldRun, Store, WorkerDescription } fr
 import { Alarm } from "./alarm.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
-import { Loop } from "./loop.ts"
+import { Loop, loopReports } from "./loop.ts"
 import type { StatisticsBuffer } from "./statistics-buffer.ts"
 import type { TimeLimit } from "./time-limit.ts"
 
@@ -42,15 +42,11 @@ export class LeaseKeeper {
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#beat(),
-      onFault: (error, count) => {
-        if (count === 1)
-          context.logger.error(
-            { component: "heartbeat", error: describeThrown(error) },
-            "The heartbeat fails; trying again",
-          )
-        context.events.error(error, "heartbeat")
-      },
-      onRecovery: () => context.logger.warn({ component: "heartbeat" }, "Heartbeats are stored again"),
+      ...loopReports(context, {
+        component: "heartbeat",
+        fault: "The heartbeat fails; trying again",
+        recovery: "Heartbeats are stored again",
+      }),
     })
   }
 

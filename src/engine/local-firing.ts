@@ -6,7 +6,6 @@ import { planStandIn, type StandIn, standInAfter, standInFor } from "../core/pla
 import type { NewRun } from "../core/run/run.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
 import type { Instant } from "../core/time/instant.ts"
-import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
@@ -14,7 +13,7 @@ import { cancelAll } from "./cancelling.ts"
 import type { Events } from "./events.ts"
 import { needsFacts, plannedBy, readFacts, readRecorded } from "./facts.ts"
 import { isoOrNull } from "./firing.ts"
-import { delayUntil, Loop } from "./loop.ts"
+import { delayUntil, Loop, loopReports } from "./loop.ts"
 
 /**
  * Fires schedules from this process's memory: schedules declared `local`, and, while stored schedules can't be read, the
@@ -35,14 +34,7 @@ export class LocalFiring {
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#turn(),
-      onFault: (error, count) => {
-        if (count === 1)
-          context.logger.error(
-            { component: "local-firing", error: describeThrown(error) },
-            "Runs can't be written; trying again",
-          )
-        context.events.error(error, "local-firing")
-      },
+      ...loopReports(context, { component: "local-firing", fault: "Runs can't be written; trying again" }),
     })
   }
 

@@ -1,5 +1,8 @@
 import type { Instant } from "../core/time/instant.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
+import type { Events } from "./events.ts"
 
 /**
  * One of the engine's loops: it takes a turn, sleeps for the time that the turn returned or until it is woken, and repeats. A
@@ -112,6 +115,34 @@ export interface LoopOptions {
   /** `count` is 1 for the first fault after a successful turn. */
   onFault(error: unknown, count: number): void
   onRecovery?(): void
+}
+
+/**
+ * Reports a loop: the first fault after a successful turn and the recovery go to the log, and every fault to the listeners of
+ * the event `error`.
+ */
+export function loopReports(
+  { logger, events }: { readonly logger: Logger; readonly events: Events },
+  { component, level = "error", fault, recovery }: LoopMessages,
+): Required<Pick<LoopOptions, "onFault" | "onRecovery">> {
+  return {
+    onFault(error, count) {
+      if (count === 1) logger[level]({ component, error: describeThrown(error) }, fault)
+      events.error(error, component)
+    },
+    onRecovery() {
+      if (recovery !== undefined) logger.warn({ component }, recovery)
+    },
+  }
+}
+
+export interface LoopMessages {
+  readonly component: string
+  /** Of the message about a fault. Default: `error`. */
+  readonly level?: "debug" | "warn" | "error"
+  readonly fault: string
+  /** Default: the recovery isn't logged. */
+  readonly recovery?: string
 }
 
 /** Time until `at`: the store's clock at its last answer, plus the time measured here since then. Null: never. */

@@ -1,10 +1,9 @@
 import { DAY, MINUTE } from "../core/time/instant.ts"
-import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
-import { Loop } from "./loop.ts"
+import { Loop, loopReports } from "./loop.ts"
 
 /** How much history is kept. */
 export interface Retention {
@@ -29,7 +28,7 @@ export function createPruning(context: {
   retention: Retention
   everyMs: number
 }): Loop {
-  const { store, clock, logger, events, retention, everyMs } = context
+  const { store, clock, logger, retention, everyMs } = context
   let isFirst = true
   return new Loop({
     clock,
@@ -50,14 +49,6 @@ export function createPruning(context: {
         logger.info({ component: "pruning", ...pruned }, "Pruned")
       return Object.values(pruned).includes(BATCH) ? 0 : everyMs
     },
-    onFault(error, count) {
-      if (count === 1) {
-        logger.error(
-          { component: "pruning", error: describeThrown(error) },
-          "History can't be pruned; trying again",
-        )
-      }
-      events.error(error, "pruning")
-    },
+    ...loopReports(context, { component: "pruning", fault: "History can't be pruned; trying again" }),
   })
 }

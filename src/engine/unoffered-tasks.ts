@@ -1,10 +1,9 @@
 import { MINUTE } from "../core/time/instant.ts"
-import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
-import { Loop } from "./loop.ts"
+import { Loop, loopReports } from "./loop.ts"
 import { offeredTasks } from "./offered-tasks.ts"
 
 /** Workers of a deploy may start after the process that fires, so a task is checked only after this delay. */
@@ -27,11 +26,11 @@ export class UnofferedTasks {
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#check(),
-      onFault(error, count) {
-        const facts = { component: "firing", error: describeThrown(error) }
-        if (count === 1) context.logger.debug(facts, "Workers can't be read; trying again")
-        context.events.error(error, "firing")
-      },
+      ...loopReports(context, {
+        component: "firing",
+        level: "debug",
+        fault: "Workers can't be read; trying again",
+      }),
     })
   }
 

@@ -43,8 +43,8 @@ export interface Client {
   ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
 
   /**
-   * Lists every process that fires or works, ordered by id. A worker is silent if it missed the time it announced for its next
-   * heartbeat.
+   * Lists every process that fires schedules, performs runs or both, ordered by id, with its `roles`. Only a process with the
+   * role `work` is a worker. A process is silent if it missed the time it announced for its next heartbeat.
    */
   workers(page?: { limit?: number; cursor?: string }): Listing<WorkerView>
 

@@ -173,10 +173,6 @@ class StoreScheduler implements Scheduler {
     return reconcileDeclared(this.#store, this.#set, { dryRun, logger: this.#logger })
   }
 
-  /**
-   * Every process that fires or works on this store, ordered by id. A worker is silent if it missed the time it
-   * announced for its next heartbeat.
-   */
   workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
     const { cursor, limit = 100 } = checked(page, WORKERS_PAGE, sourceOf("workers"))
     const name = "workers"

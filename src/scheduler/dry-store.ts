@@ -20,7 +20,7 @@ import type {
 import { withOperations } from "../store/with-operations.ts"
 
 /**
- * A store that answers writes as the given store would, and stores nothing. So a dry run takes the real steps and gets the real
+ * A store that answers writes as the given store would, and stores nothing. So a dry run makes the real changes and gets the real
  * refusals. Written records are kept in memory. Reads by id, and of the unfinished runs of a key, return them; other lists read
  * the given store only.
  */

@@ -28,6 +28,6 @@ export interface JournalQuery {
 
 /** The actions of people and deploys. */
 export interface Journal {
-  /** Lists each creation, change, step or deletion of a schedule: by whom, when and why, with the values before and after. */
+  /** Lists each creation, change, operation or deletion of a schedule: by whom, when and why, with the values before and after. */
   list(query?: JournalQuery): Listing<JournalEntryView>
 }

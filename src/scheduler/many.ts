@@ -10,16 +10,16 @@ import {
 import { LOOKUP } from "../core/options/limits.ts"
 import { callback, flag, integer, list, required } from "../core/options/option-types.ts"
 
-/** Options of a step that is taken for many records. */
+/** Options of an operation on many records. */
 export interface ManyOptions {
   /** Reports what would happen and changes nothing. */
   readonly dryRun?: boolean
-  /** The step is taken for at most this many records. Default: all. */
+  /** At most this many records are changed. Default: all. */
   readonly limit?: number
   readonly onProgress?: (done: number) => void
 }
 
-/** The result of a step that was taken for many records. */
+/** The result of an operation on many records. */
 export interface ManyReport {
   /** The records that were changed. */
   readonly ids: readonly string[]
@@ -71,7 +71,7 @@ export function selected<Table extends OptionTable>(
 
 const IDS = list(LOOKUP, { max: 100_000 })
 
-/** An operation that is made for a batch of records at a time. */
+/** An operation on a batch of records at a time. */
 export interface BatchOperation {
   /** The size of a batch. Small enough that other work in the store doesn't wait long. */
   readonly size: number
@@ -106,13 +106,19 @@ export async function takeInBatches(
   return { ids: done, refused }
 }
 
-/** Null if the step was taken. Throws errors that don't concern this record alone, such as an unavailable store. */
-export async function refusalOf(step: Promise<unknown>): Promise<BelfryError | null> {
+/**
+ * The error by which an operation was refused. Null: the operation was made. Throws every other error: by default those that
+ * don't concern this record alone, such as an unavailable store.
+ */
+export async function refusalErrorOf(
+  operation: Promise<unknown>,
+  isRefusal: (error: BelfryError) => boolean = isOfOneRecord,
+): Promise<BelfryError | null> {
   try {
-    await step
+    await operation
     return null
   } catch (error) {
-    if (error instanceof BelfryError && isOfOneRecord(error)) return error
+    if (error instanceof BelfryError && isRefusal(error)) return error
     throw error
   }
 }

@@ -6,8 +6,10 @@ import {
   type ScheduleState,
 } from "../core/schedule/schedule-state.ts"
 import { type Instant, MINUTE } from "../core/time/instant.ts"
+import { type ClaimableRuns, claimableBefore } from "./claimable-runs.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
+import { isOnline, isWorker, offeredTasks } from "./online-workers.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
 
 /** The current counts, and the problems that need attention. */
@@ -16,6 +18,7 @@ export interface Overview {
   /** Counts by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   readonly schedules: Readonly<ScheduleCounts>
   readonly runs: Readonly<RunCounts>
+  /** The processes that perform runs, without those that only fire. */
   readonly workers: {
     readonly online: number
     readonly silent: number
@@ -36,11 +39,17 @@ export interface Attention {
   readonly failing: readonly ScheduleView[]
   /** Tasks that no online worker offers, of the 1,000 active schedules that run next. */
   readonly unofferedTasks: readonly string[]
-  /** Runs whose lease ended more than two minutes ago and that no worker has claimed since. */
+  /** Runs whose lease ended more than two minutes ago and that no worker has claimed since, oldest lease first. */
   readonly stuck: readonly RunSummaryView[]
-  /** Pending runs that have been claimable for more than five minutes. */
+  /** Pending runs that have been claimable for more than five minutes, longest first. */
   readonly waiting: readonly RunSummaryView[]
+  /** Processes of any role that missed the time they announced for their next heartbeat. */
   readonly silentWorkers: readonly WorkerView[]
+  /**
+   * False: there are so many unfinished runs that not all were read, and `stuck` and `waiting` may lack some. The newest 1,000
+   * running and pending runs are read, and then up to 250 of each age.
+   */
+  readonly areAllRunsRead: boolean
 }
 
 /** A run that has been claimable for longer than this needs attention. */
@@ -50,16 +59,17 @@ const SHOWN_MAX = 10
 const READ_MAX = 1_000
 
 export async function overviewOf(client: Omit<Client, "overview">, now: Instant): Promise<Overview> {
-  const workers = await collected(client.workers({ limit: READ_MAX }))
-  const online = workers.filter(({ silentForMs }) => silentForMs === null)
-  const silent = workers.filter(({ silentForMs }) => silentForMs !== null)
-  const offered = new Set(online.flatMap(({ tasks }) => tasks))
+  const processes = await collected(client.workers({ limit: READ_MAX }))
+  const silent = processes.filter((process) => !isOnline(process))
+  const online = processes.filter(isOnline).filter(isWorker)
+  const stuck = await claimableBefore(client, "running", { before: now - OVERDUE_AFTER_MS, now })
+  const waiting = await waitingBefore(client, { before: now - WAITING_AFTER_MS, now })
   return {
     at: new Date(now),
     schedules: await client.schedules.count(),
     runs: await client.runs.count(),
     workers: {
-      ...{ online: online.length, silent: silent.length },
+      ...{ online: online.length, silent: silent.filter(isWorker).length },
       slots: sumOf(online, ({ slots }) => slots),
       running: sumOf(online, ({ running }) => running),
     },
@@ -67,9 +77,10 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       broken: await schedulesIn(client, "broken"),
       overdue: await schedulesIn(client, "overdue"),
       failing: await schedulesIn(client, "failing"),
-      unofferedTasks: await unoffered(client, offered),
-      stuck: (await claimableBefore(client, "running", now - OVERDUE_AFTER_MS)).slice(0, SHOWN_MAX),
-      waiting: await waitingBefore(client, now - WAITING_AFTER_MS),
+      unofferedTasks: await unoffered(client, offeredTasks(processes)),
+      stuck: stuck.runs.slice(0, SHOWN_MAX),
+      waiting: waiting.runs,
+      areAllRunsRead: stuck.areAll && waiting.areAll,
       silentWorkers: silent.slice(0, SHOWN_MAX),
     },
   }
@@ -84,7 +95,7 @@ async function schedulesIn(
 
 async function unoffered(
   { schedules }: Pick<Client, "schedules">,
-  offered: ReadonlySet<string>,
+  offered: ReadonlyMap<string, number>,
 ): Promise<readonly string[]> {
   const { items } = await schedules.list({
     ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: READ_MAX },
@@ -93,30 +104,29 @@ async function unoffered(
   return [...tasks].filter((task) => !offered.has(task)).slice(0, SHOWN_MAX)
 }
 
-/** Runs created and claimable before that time. */
-async function claimableBefore(
-  { runs }: Pick<Client, "runs">,
-  state: "running" | "pending",
-  before: Instant,
-): Promise<readonly RunSummaryView[]> {
-  const { items } = await runs.list({ state, until: before, limit: READ_MAX })
-  const isOld = ({ claimableAt }: RunSummaryView) => claimableAt !== null && claimableAt.getTime() < before
-  return items.filter(isOld)
-}
+/** Whole runs are read one by one. */
+const ATTEMPTS_READ_MAX = 100
 
 /** A released run keeps its `claimableAt`, so its waiting time counts from the end of its last attempt. */
 async function waitingBefore(
   client: Pick<Client, "runs">,
-  before: Instant,
-): Promise<readonly RunSummaryView[]> {
+  { before, now }: { before: Instant; now: Instant },
+): Promise<ClaimableRuns> {
+  const { runs, areAll } = await claimableBefore(client, "pending", { before, now })
   const waiting: RunSummaryView[] = []
-  for (const run of await claimableBefore(client, "pending", before)) {
-    const attempts = run.attempt === 0 ? [] : ((await client.runs.get(run.id))?.attempts ?? [])
-    const endedAt = attempts.at(-1)?.endedAt.getTime() ?? 0
-    if (endedAt < before) waiting.push(run)
+  let attemptsRead = 0
+  for (const run of runs) {
     if (waiting.length === SHOWN_MAX) break
+    if (run.attempt > 0 && ++attemptsRead > ATTEMPTS_READ_MAX) return { runs: waiting, areAll: false }
+    if (run.attempt === 0 || (await lastEndOf(client, run.id)) < before) waiting.push(run)
   }
-  return waiting
+  return { runs: waiting, areAll }
+}
+
+/** When the last attempt of a run ended. */
+async function lastEndOf({ runs }: Pick<Client, "runs">, id: string): Promise<number> {
+  const attempts = (await runs.get(id))?.attempts ?? []
+  return attempts.at(-1)?.endedAt.getTime() ?? Number.NEGATIVE_INFINITY
 }
 
 function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {

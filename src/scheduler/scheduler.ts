@@ -11,8 +11,8 @@ export interface Scheduler extends Client, AsyncDisposable {
   start(options?: StartOptions): Promise<void>
 
   /**
-   * Stops gracefully: claims nothing more and waits up to `timeout` (default 30 seconds) for the running runs. Then aborts the
-   * remaining runs and releases them at once. Closes the store, and then the tasks that have something to close. Ends at most 3
+   * Stops gracefully: claims nothing more, gives back the runs that haven't begun at once, and waits up to `timeout` (default 30
+   * seconds) for the others. Then aborts the remaining runs and gives them back. Closes the store, and then the tasks that have something to close. Ends at most 3
    * seconds after the timeout, even if the store doesn't answer. A second call has no effect.
    */
   stop(options?: { timeout?: Duration }): Promise<void>

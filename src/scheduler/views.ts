@@ -238,12 +238,13 @@ export function logLineView(line: StoredLogLine): LogLineView {
   return { ...line, at: new Date(line.at) }
 }
 
+/** A process. Its `roles` are `fire`, `work` or both. A process that only fires has no tasks and no slots. */
 export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt" | "expectedBy"> {
   readonly startedAt: Date
   readonly heartbeatAt: Date
-  /** When the worker announced its next heartbeat at the latest. */
+  /** When the process announced its next heartbeat at the latest. */
   readonly expectedBy: Date
-  /** The time since the last heartbeat, if the next one is overdue. Null: the worker is online. */
+  /** The time since the last heartbeat, if the next one is overdue. Null: the process is online. */
   readonly silentForMs: number | null
 }
 

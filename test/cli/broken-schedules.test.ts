@@ -214,3 +214,26 @@ test("schedule list prints how many schedules it doesn't show", async () => {
     /2 more schedules are not shown\. To show them: --limit 3/,
   )
 })
+
+test("with a filter that the store can't count by, schedule list prints only whether more schedules match", async () => {
+  const overridden = { owner: "code", declaredAs: "something else" }
+  const soon = { nextRunAt: Date.now() + 60_000 }
+  const shell = await holding(
+    { id: "a", ...overridden, ...soon },
+    { id: "b", ...overridden, ...soon },
+    { id: "c" },
+    { id: "d" },
+  )
+  const list = async (...argv: string[]) => (await shell.run("s", "list", ...argv)).err
+
+  for (const filter of [
+    ["--status", "overridden"],
+    ["--next", "1h"],
+  ]) {
+    assert.match(
+      await list(...filter, "--limit", "1"),
+      /^More schedules match\. To show more: --limit COUNT$/m,
+    )
+    assert.doesNotMatch(await list(...filter, "--limit", "2"), /More schedules|not shown/)
+  }
+})

@@ -65,6 +65,21 @@ test("an overview lists overdue schedules that no process fires, and stuck runs 
   )
 })
 
+test("an overview doesn't count a process that only fires as a worker", async () => {
+  await using fleet = new Fleet()
+  const firing = fleet.node({ tasks: [good] })
+  await firing.start({ roles: ["fire"] })
+  await fleet.advance("1s")
+
+  const { workers } = await firing.overview()
+
+  assert.deepEqual(
+    (await firing.workers()).items.map(({ roles }) => roles),
+    [["fire"]],
+  )
+  assert.deepEqual(workers, { online: 0, silent: 0, slots: 0, running: 0 })
+})
+
 test("the waiting time of a run counts from when it became claimable, not from when it was due", async () => {
   const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
   const { schedules } = away.scheduler
@@ -77,6 +92,29 @@ test("the waiting time of a run counts from when it became claimable, not from w
   assert.equal(await waiting(), 0)
   await away.advance("2m")
   assert.equal(await waiting(), 1)
+})
+
+test("an overview lists a run that has waited for days behind thousands of newer delayed runs", async () => {
+  await using fleet = new Fleet()
+  const client = fleet.node({ tasks: [good] })
+  await client.enqueue(good, { id: "forgotten" })
+  await fleet.advance("1h")
+  const few = (await client.overview()).attention
+  await fleet.advance("3d")
+  for (let minute = 0; minute < 3; minute++) {
+    await client.enqueueMany(good, Array(500).fill({ delay: "30d" }))
+    await fleet.advance("1m")
+  }
+  await fleet.advance("5m")
+
+  const many = (await client.overview()).attention
+
+  for (const { waiting } of [few, many])
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      ["forgotten"],
+    )
+  assert.deepEqual([few.areAllRunsRead, many.areAllRunsRead], [true, false])
 })
 
 test("tasks lists the tasks that a worker offers or a schedule names", async () => {

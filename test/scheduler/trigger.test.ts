@@ -41,6 +41,23 @@ describe("trigger now", () => {
     assert.equal((await runs.get("s@2026-03-10T10:00:00Z"))?.state, "succeeded")
   })
 
+  test("of a schedule that changes all the time fails, and the error says how often it was tried", async () => {
+    await using fleet = new Fleet()
+    await fleet.node().schedules.create("s", { task, cron: "0 * * * *" })
+    let tries = 0
+    const fire = async () => {
+      tries += 1
+      return [{ outcome: "stale" as const }]
+    }
+    const losing = fleet.node({ tasks: [task], store: { ...fleet.store, fire } })
+
+    await assert.rejects(losing.schedules.trigger("s", { insteadOfNext: true }), {
+      code: "BELFRY_SCHEDULE_CHANGED",
+      message: 'Schedule "s" changed 200 times while it was being triggered.',
+    })
+    assert.equal(tries, 200)
+  })
+
   test("with insteadOfNext, if the next occurrence fires in the meantime, the one after it is skipped, and one manual run is created", async () => {
     await using fleet = new Fleet("2026-03-10T08:59:59Z")
     const node = await fleet.started({ tasks: [task] })

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { scheduleView } from "../../scheduler/views.ts"
-import { AN_INSTANT, aSchedule } from "../../store/laws/factories.ts"
-import { checkSchedules } from "./doctor-checks.ts"
+import { scheduleView, workerView } from "../../scheduler/views.ts"
+import { AN_INSTANT, aSchedule, aWorker } from "../../store/laws/factories.ts"
+import type { WorkerRole } from "../../store/store.ts"
+import { createTestScheduler } from "../../testing.ts"
+import { checkRuns, checkSchedules, checkWorkers } from "./doctor-checks.ts"
 
 const OFFERED = new Set(["task"])
 
@@ -48,4 +50,33 @@ test("schedules that depend on each other are a problem, and the message has the
   assert.equal(result, "problem")
   assert.equal(message, "a → b → a depend on each other and never fire")
   assert.equal(remedy, "Break the cycle: belfry schedule set a --unset depends-on")
+})
+
+const process = (...roles: readonly WorkerRole[]) => {
+  const beat = { startedAt: AN_INSTANT, heartbeatAt: AN_INSTANT, expectedBy: AN_INSTANT, running: 0 }
+  return workerView({ ...aWorker({ roles }), ...beat }, AN_INSTANT)
+}
+
+test("a process that only fires is no worker", () => {
+  const [onlyFiring] = checkWorkers([process("fire")], [])
+  const [withWorker] = checkWorkers([process("fire"), process("work")], [])
+
+  assert.deepEqual(
+    [onlyFiring!.result, onlyFiring!.message],
+    ["warning", "no worker is online, so no runs are performed"],
+  )
+  assert.deepEqual([withWorker!.result, withWorker!.message], ["ok", "1 online, 0 of 10 slots in use"])
+})
+
+test("the checks of runs say if not all runs were read", async () => {
+  const { scheduler } = await createTestScheduler({})
+  const overview = await scheduler.overview()
+  const messages = (areAllRunsRead: boolean) =>
+    checkRuns({ ...overview, attention: { ...overview.attention, areAllRunsRead } }).map(
+      ({ message }) => message,
+    )
+
+  assert.deepEqual(messages(true).slice(1), ["none", "no run has been waiting for long"])
+  for (const message of messages(false).slice(1))
+    assert.match(message, /among those that were read; there are too many to read all$/)
 })

@@ -1,12 +1,12 @@
 import { withLastRunInFuture } from "../../core/planning/last-run-in-future.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/dependency-cycles.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"
+import { isOnline, isWorker, offeredTasks } from "../../scheduler/online-workers.ts"
 import type { Overview } from "../../scheduler/overview.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { commandWord } from "../printing/printable.ts"
 import { spanWords } from "../printing/time-text.ts"
-import { isOnline } from "../printing/worker-rows.ts"
 import { nearestTo } from "../session/lookups.ts"
 import { lintsOf } from "./lints.ts"
 import { splitBroken } from "./schedule-problem.ts"
@@ -121,12 +121,12 @@ function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: Rea
 }
 
 export function checkWorkers(
-  workers: readonly WorkerView[],
+  processes: readonly WorkerView[],
   schedules: readonly ScheduleView[],
 ): readonly Check[] {
-  const silent = workers.filter((worker) => !isOnline(worker))
-  const online = workers.filter(isOnline)
-  const offered = new Set(online.flatMap(({ tasks }) => tasks))
+  const silent = processes.filter((process) => !isOnline(process))
+  const online = processes.filter(isOnline).filter(isWorker)
+  const offered = offeredTasks(processes)
   const unoffered = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
   return [
     online.length === 0
@@ -140,14 +140,14 @@ export function checkWorkers(
       : warning(
           "silent workers",
           `${silent.length}, such as ${silent[0]!.id}: silent for ${spanWords(silent[0]!.silentForMs!)}`,
-          "Other workers take over its runs when their leases end. A silent worker is removed from the list after a day.",
+          "Other processes do its work: they take over its runs when the leases end. It is removed from the list after a day.",
         ),
     unoffered.length === 0
       ? ok("tasks", "every task has a worker")
       : problem(
           "tasks",
           `no worker offers ${unofferedWords(unoffered)}`,
-          unofferedRemedy(unoffered, offered),
+          unofferedRemedy(unoffered, [...offered.keys()]),
         ),
   ]
 }
@@ -160,28 +160,29 @@ function unofferedWords(unoffered: readonly ScheduleView[]): string {
   return tasks.length > 5 ? `${words.join(", ")} and ${tasks.length - 5} more` : words.join(", ")
 }
 
-function unofferedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<string>): string {
-  const near = nearestTo(first!.task, [...offered])
+function unofferedRemedy([first]: readonly ScheduleView[], offered: readonly string[]): string {
+  const near = nearestTo(first!.task, offered)
   const start = "Start a worker with this task in its configuration."
   return near === null ? start : `Did you mean ${near}? If not: ${start}`
 }
 
 export function checkRuns({ runs, attention }: Overview): readonly Check[] {
-  const { stuck, waiting } = attention
+  const { stuck, waiting, areAllRunsRead } = attention
+  const ofRead = areAllRunsRead ? "" : " among those that were read; there are too many to read all"
   return [
     ok("runs", `${runs.pending} pending, ${runs.running} running, ${runs.failed} failed in the history`),
     stuck.length === 0
-      ? ok("stuck runs", "none")
+      ? ok("stuck runs", `none${ofRead}`)
       : problem(
           "stuck runs",
           `${countWords(stuck)} whose lease has ended and that no worker has taken over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0
-      ? ok("waiting runs", "no run has been waiting for long")
+      ? ok("waiting runs", `no run has been waiting for long${ofRead}`)
       : warning(
           "waiting runs",
-          `${countWords(waiting)} due for more than 5 min, for example ${waiting.at(-1)!.id}`,
+          `${countWords(waiting)} due for more than 5 min, for example ${waiting[0]!.id}`,
           "Start a worker for its task, or raise --concurrency.",
         ),
   ]

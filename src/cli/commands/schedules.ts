@@ -186,7 +186,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "schedule trigger",
-    summary: "Run a schedule now; the next occurrence is not affected",
+    summary: "Run a schedule now, beside its occurrences or instead of the next one",
     args: [ID],
     options: [
       { flags: "--payload <json>", description: "use another payload: JSON, @FILE, or - for standard input" },

@@ -1,7 +1,7 @@
-import type { Config } from "../../config.ts"
 import { isActive } from "../../core/schedule/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { problemIn } from "../checks/schedule-problem.ts"
+import type { Config } from "../files/config.ts"
 import { hasUnsafe, printable } from "../printing/printable.ts"
 
 /** Schedules as a crontab. A schedule that a crontab can't express becomes a comment with the reason. */

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { extname, isAbsolute, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { Config } from "../../config.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
+import type { Config } from "./config.ts"
 import { isObject, SETTINGS } from "./config-settings.ts"
 
 export interface LoadedConfig {

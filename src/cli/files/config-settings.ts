@@ -1,5 +1,5 @@
-import type { Config } from "../../config.ts"
 import { durationMsOf } from "../../core/time/duration.ts"
+import type { Config } from "./config.ts"
 
 /** A setting of the configuration. The check, `config explain` and the reference page use this table. */
 export interface SettingSpec {

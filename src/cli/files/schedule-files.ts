@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { extname, isAbsolute, join } from "node:path"
-import type { ScheduleEntry } from "../../config.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
+import type { ScheduleEntry } from "./config.ts"
 
 export interface FileEntry {
   readonly file: string

@@ -1,6 +1,6 @@
 import { sep } from "node:path"
-import type { Config } from "../../config.ts"
 import { masked } from "../../core/values/address.ts"
+import type { Config } from "../files/config.ts"
 import type { LoadedConfig } from "../files/config-file.ts"
 import { SETTINGS } from "../files/config-settings.ts"
 import type { Call } from "../parsing/command.ts"

@@ -1,7 +1,7 @@
-import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { splitBroken } from "../checks/schedule-problem.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
+import type { Config } from "../files/config.ts"
 import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { codeText } from "../printing/code-text.ts"

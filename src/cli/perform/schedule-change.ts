@@ -19,8 +19,8 @@ import { changeWords } from "../printing/changed-values.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { nextWords, overrideWords, scheduleRows } from "../printing/schedule-rows.ts"
 import { scheduleOf } from "../session/lookups.ts"
-import { warnIfUnknown } from "../session/offered-tasks.ts"
 import { byName, configOf, tasksOf, withScheduler } from "../session/session.ts"
+import { warnIfUnknown } from "../session/unoffered-tasks.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call

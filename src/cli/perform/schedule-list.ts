@@ -6,8 +6,8 @@ import type { ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
-import { offeredTasks, warnOfUnoffered } from "../session/offered-tasks.ts"
 import { withScheduler } from "../session/session.ts"
+import { warnOfUnoffered } from "../session/unoffered-tasks.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
 
 /** The states of a schedule, and two further filters: all active states, and schedules overridden by hand. */
@@ -28,13 +28,17 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
     const shown = schedules.slice(0, limit)
     const none = schedules.length > 0 || hasFilter(query, state) ? NO_MATCH : NONE_YET
     await showAll(call, shown, scheduleRows(call, none))
-    if (schedules.length > limit) hint(call, await moreWords(scheduler, query, limit))
-    warnOfUnoffered(call, shown, await offeredTasks(scheduler))
+    const isCountable = state !== "overridden" && flags.text("next") === undefined
+    if (schedules.length > limit)
+      hint(call, isCountable ? await moreWords(scheduler, query, limit) : MORE_MATCH)
+    await warnOfUnoffered(call, scheduler, shown)
     return undefined
   })
 }
 
 const NO_MATCH = "No schedule matches."
+/** Stores can't count by what only this command compares: whether a schedule is overridden, and how soon it runs. */
+const MORE_MATCH = "More schedules match. To show more: --limit COUNT"
 const NONE_YET = "There are no schedules yet. Create one: belfry schedule create --help"
 
 function queryOf({ flags }: Call, state: (typeof STATES)[number] | undefined): ScheduleQuery {

@@ -1,10 +1,11 @@
+import { offeredTasks } from "../../scheduler/online-workers.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
-import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { allWorkers } from "../printing/worker-rows.ts"
 import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
 
@@ -22,10 +23,7 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
   const at = instantFlag(call, "at", io.zone)
   return withScheduler(call, async ({ scheduler, tasks }) => {
     const isConfigured = tasks.some((task) => task.name === name)
-    const offering = (await allWorkers(scheduler)).filter(
-      (worker) => isOnline(worker) && worker.tasks.includes(name),
-    )
-    if (!isConfigured && offering.length === 0)
+    if (!isConfigured && !offeredTasks(await allWorkers(scheduler)).has(name))
       hint(call, `No worker offers "${name}" now. The run waits until one does.`)
     const { outcome, runId } = await scheduler.enqueue(name, {
       payload: payload,

@@ -40,6 +40,7 @@ function describe(call: Call, worker: WorkerView, held: readonly RunSummaryView[
   const when = (at: Date) => `${zonedWords(at.getTime(), io.zone, now)}, ${distanceWords(at.getTime(), now)}`
   const facts: readonly Fact[] = [
     ["Worker", worker.id],
+    ["Roles", worker.roles.join(", ")],
     ["State", workerStateWords(worker)],
     ["Host", `${worker.host}, process ${worker.pid}`],
     ["Tasks", worker.tasks.join(", ")],

@@ -1,19 +1,17 @@
 import type { Client } from "../../scheduler/client.ts"
 import { collected } from "../../scheduler/listing.ts"
+import { isOnline } from "../../scheduler/online-workers.ts"
 import type { WorkerView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import type { RowFormat } from "./output.ts"
 import { distanceWords, isoOrDash, spanWords } from "./time-text.ts"
 
-export function isOnline({ silentForMs }: WorkerView): boolean {
-  return silentForMs === null
-}
-
-/** `active`, `draining`, or how long the worker has been silent. */
+/** `active`, `draining`, or how long the process has been silent. */
 export function workerStateWords({ state, silentForMs }: WorkerView): string {
   return silentForMs === null ? state : `silent for ${spanWords(silentForMs)}`
 }
 
+/** All processes, including those that only fire. */
 export async function allWorkers(scheduler: Client): Promise<readonly WorkerView[]> {
   return collected(scheduler.workers({ limit: 500 }))
 }
@@ -29,6 +27,7 @@ export function workerRows(call: Call): RowFormat<WorkerView> {
         brief: workerStateWords,
         paint: (worker) => (isOnline(worker) ? "green" : "red"),
       },
+      { header: "ROLES", text: ({ roles }) => roles.join(","), dropOrder: 2 },
       { header: "RUNNING", text: ({ running, slots }) => `${running}/${slots}`, isRight: true },
       {
         header: "HEARTBEAT",
@@ -46,6 +45,6 @@ export function workerRows(call: Call): RowFormat<WorkerView> {
       { header: "TASKS", text: ({ tasks }) => tasks.join(","), below: "cut" },
     ],
     nameOf: ({ id }) => id,
-    none: "This store has no workers. Start one: belfry start",
+    none: "No process fires schedules or performs runs. Start one: belfry start",
   }
 }

@@ -1,5 +1,4 @@
 import { basename } from "node:path"
-import type { Config, ScheduleEntry } from "../../config.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { shown } from "../../core/values/shown.ts"
 import { silentLogger } from "../../runtime/logger.ts"
@@ -12,6 +11,7 @@ import type { DeclaredSchedule } from "../../task/declared-schedule.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
+import type { Config, ScheduleEntry } from "../files/config.ts"
 import { type LoadedConfig, loadConfig } from "../files/config-file.ts"
 import type { Call } from "../parsing/command.ts"
 import { warn } from "../printing/output.ts"
@@ -59,7 +59,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
   return { ...opened, store, scheduler, tasks, loaded }
 }
 
-/** A dry run takes the real steps and gets the real refusals, but stores nothing. A missing store is not created. */
+/** A dry run makes the real changes and gets the real refusals, but stores nothing. A missing store is not created. */
 async function dryStoreOf({ store, isNew }: OpenedStore): Promise<Store> {
   return dryStore(isNew ? (await import("../../stores/memory/memory.ts")).memory() : store)
 }

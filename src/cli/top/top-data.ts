@@ -112,7 +112,7 @@ export function attentionOf({ overview, now }: TopData): readonly string[] {
       ({ id, task }) => `${id} has been waiting for more than 5 min; does a worker offer ${task}?`,
     ),
     ...silentWorkers.map(
-      ({ id, silentForMs }) => `worker ${id} has been silent for ${spanWords(silentForMs!)}`,
+      ({ id, silentForMs }) => `process ${id} has been silent for ${spanWords(silentForMs!)}`,
     ),
   ]
 }

@@ -1,29 +1,23 @@
 import { formatDuration } from "../time/duration.ts"
 import { DAY, formatInstant, type Instant } from "../time/instant.ts"
 import type { Cron } from "./cron.ts"
-import { expressionWith } from "./expression.ts"
-import type { Fix, Lint, LintFacts } from "./lint.ts"
+import type { Lint, LintFacts } from "./lint.ts"
 import { nextOccurrence } from "./search.ts"
 import { countOf } from "./words.ts"
 
 /** The lints that need facts beyond the expression: the duration of its runs, other schedules, its end. */
 export function lintFacts(cron: Cron, now: Instant, facts: LintFacts): readonly (Lint | null)[] {
-  return [lintSharedMinute(cron, facts), lintDuration(cron, now, facts), lintEnd(cron, now, facts)]
+  return [lintSharedMinute(facts), lintDuration(cron, now, facts), lintEnd(cron, now, facts)]
 }
 
 /** With fewer other schedules in the same minute there is no lint. */
 const SHARED_MINUTE_MIN = 10
 
-function lintSharedMinute(cron: Cron, { sameMinute }: LintFacts): Lint | null {
+function lintSharedMinute({ sameMinute }: LintFacts): Lint | null {
   if (sameMinute === undefined || sameMinute.others < SHARED_MINUTE_MIN) return null
-  const { others, freeMinute } = sameMinute
-  const canMove = freeMinute !== undefined && cron.kind === "calendar" && cron.minute.values.length === 1
-  const fix: Fix = canMove
-    ? { option: "cron", value: expressionWith(cron, { minute: String(freeMinute) }) }
-    : { option: "jitter", value: "1m" }
-  const advice = canMove ? `Few schedules start in minute ${freeMinute}.` : "Set a jitter to spread them."
-  const message = `${countOf(others, "other schedule")} start in the same minute. ${advice}`
-  return { code: "L06", severity: "info", message, fix }
+  const others = countOf(sameMinute.others, "other schedule")
+  const message = `${others} start in the same minute. Set a jitter to spread them.`
+  return { code: "L06", severity: "info", message, fix: { option: "jitter", value: "1m" } }
 }
 
 /** Enough to find the shortest gap of any pattern that people write, and cheap. */

@@ -107,12 +107,12 @@ const MESSAGES: readonly Message[] = [
   },
   {
     cron: "0 2 * * *",
-    facts: { sameMinute: { others: 41, freeMinute: 7 } },
+    facts: { sameMinute: { others: 41 } },
     lint: {
       code: "L06",
       severity: "info",
-      message: "41 other schedules start in the same minute. Few schedules start in minute 7.",
-      fix: { option: "cron", value: "7 2 * * *" },
+      message: "41 other schedules start in the same minute. Set a jitter to spread them.",
+      fix: { option: "jitter", value: "1m" },
     },
   },
   {

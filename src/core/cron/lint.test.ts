@@ -205,13 +205,6 @@ test("every proposed expression can be parsed and no longer has the warning", ()
   }
 })
 
-test("the free minute of L06 is written into the expression of a descriptor and keeps a plus sign", () => {
-  const facts = { sameMinute: { others: 41, freeMinute: 7 } }
-
-  expect(lintsOf({ cron: "@daily", facts })[0]?.fix?.value).toBe("7 0 * * *")
-  expect(lintsOf({ cron: "0 9 13 * +FRI", facts })[1]?.fix?.value).toBe("7 9 13 * +FRI")
-})
-
 test("the current name of a zone has the same clock as the old name", () => {
   const instants = [NOW, NOW + 182 * DAY]
   const offsets = (name: string) => instants.map((instant) => zoneNamed(name).spanAt(instant).offset)

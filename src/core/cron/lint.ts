@@ -26,8 +26,8 @@ export interface Fix {
 
 /** Facts that are not in the expression. A lint is made only if its fact is given. */
 export interface LintFacts {
-  /** L06: how many other schedules start in the same minute, and a minute of the hour in which few start. */
-  readonly sameMinute?: { readonly others: number; readonly freeMinute?: number }
+  /** L06: how many other schedules start in the same minute. */
+  readonly sameMinute?: { readonly others: number }
   /** L07: how long its runs take, and the schedule's overlap policy. */
   readonly duration?: {
     readonly p50Ms?: number

@@ -29,7 +29,7 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Pl
   }
 }
 
-/** The plan that must be fired before an edit or an operator's step. Null if nothing is owed. See `settle`. */
+/** The plan that must be fired before an edit or an operation such as a pause. Null if nothing is owed. See `settle`. */
 export function planSettle(
   schedule: Schedule,
   facts: FireFacts,

@@ -46,7 +46,7 @@ export interface FirePlan {
   readonly progress: ScheduleProgress | null
   readonly runs: readonly NewRun[]
   /**
-   * The journal entry of an operator's step, such as a pause. With it the store sends the hint `schedules`, so that processes
+   * The journal entry of an operation such as a pause. With it the store sends the hint `schedules`, so that processes
    * read their schedules again.
    */
   readonly entry?: NewJournalEntry

@@ -21,7 +21,7 @@ test("an update that changes nothing makes no journal entry", () => {
   assert.equal(updatedEntry(stored, { ...stored, revision: 2, release: 9 }, WHY), undefined)
 })
 
-test("the journal entry of an operator's step has the changed fields of the schedule's progress", () => {
+test("the journal entry of an operation has the changed fields of the schedule's progress", () => {
   const paused = { at: 5, until: null, reason: "holiday", by: "ann" }
   const plan = planOf(stored, { paused, nextRunAt: null, coveredUntil: 3 })
   const { before, after, action } = steeredEntry("paused", stored, plan, WHY)

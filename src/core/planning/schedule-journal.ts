@@ -29,7 +29,7 @@ export function deletedEntry(stored: Schedule, why: Why): NewJournalEntry {
   return entryOf(stored.id, `${stored.version}`, { action: "deleted", why, before, after: null })
 }
 
-/** An operator's step, such as a pause: the fields of the progress that it changes. */
+/** An operation such as a pause: the fields of the progress that it changes. */
 export function steeredEntry(
   action: string,
   schedule: Schedule,

@@ -16,7 +16,7 @@ import { HOUR } from "../time/instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { move, pause, replan, reschedule, restore, skip } from "./steer.ts"
 
-// Edge cases of an operator's steps: last occurrences, schedules without a next run, earlier overrides.
+// Edge cases of operations on schedules: last occurrences, schedules without a next run, earlier overrides.
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
@@ -113,7 +113,7 @@ describe("the next occurrence for an operator", () => {
   })
 })
 
-describe("the next run after an operator's step", () => {
+describe("the next run after an operation", () => {
   test.each<[string, Schedule]>([
     ["disabled", aSchedule({ enabled: false }, { nextRunAt: null })],
     ["paused", aSchedule({}, { paused, nextRunAt: at("20:00") })],

@@ -16,7 +16,7 @@ import { type FireFacts, followedBy, type Plan, planFrom, planOf } from "./plan.
 import { planOwed } from "./plan-owed.ts"
 import { settleSkipped, whySkipped, withoutNext } from "./skipped-by-reschedule.ts"
 
-/** An operator's steps. Each is a plan like a fire: guarded by the version, with its records. */
+/** Operations on a schedule, such as a pause. Each is a plan like a fire: guarded by the version, with its records. */
 
 export interface Why {
   readonly reason: string | null
@@ -74,7 +74,8 @@ function upToNow(schedule: Schedule, now: Instant): Schedule {
 export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): Plan {
   const requested = occurrenceToCome(schedule, scheduledFor, now)
   const occurrence = scheduledFor === null ? nextToRun(schedule, requested.scheduledFor - 1) : requested
-  if (occurrence === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
+  if (occurrence === null)
+    throw refusedOperation(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: null, ...why }, now)
 }
 
@@ -93,7 +94,7 @@ export function move(
   const isBetween = (before === null || to > before.dueAt) && (latest === null || to < latest)
   if (to <= now || !isBetween) {
     const bounds = [before?.dueAt ?? null, latest].map((at) => (at === null ? "…" : formatInstant(at)))
-    throw refusedStep(
+    throw refusedOperation(
       schedule,
       `The occurrence of "${schedule.id}" at ${formatInstant(occurrence.scheduledFor)} can't be moved to ${formatInstant(to)}: ` +
         `choose a time after now and between its neighbours (${bounds.join(" and ")}).`,
@@ -141,7 +142,10 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): P
   const coveredUntil = schedule.coveredUntil ?? now
   const problem = problemWith(schedule, to, coveredUntil, now)
   if (problem !== null) {
-    throw refusedStep(schedule, `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`)
+    throw refusedOperation(
+      schedule,
+      `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`,
+    )
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
@@ -192,7 +196,7 @@ export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | nul
       ? "no occurrence to come"
       : `no occurrence to come at ${formatInstant(scheduledFor)}`
   const hint = found === null ? "" : ` The next is at ${formatInstant(found.scheduledFor)}.`
-  throw refusedStep(schedule, `Schedule "${schedule.id}" has ${asked}.${hint}`)
+  throw refusedOperation(schedule, `Schedule "${schedule.id}" has ${asked}.${hint}`)
 }
 
 function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): Plan {
@@ -204,7 +208,7 @@ function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Ins
 
 function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverride[], now: Instant): Plan {
   if (overrides.length > OVERRIDES_MAX) {
-    throw refusedStep(
+    throw refusedOperation(
       schedule,
       `Schedule "${schedule.id}" has ${OVERRIDES_MAX} skipped or moved occurrences already; change its timetable instead.`,
     )
@@ -225,7 +229,7 @@ function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverrid
 function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
   for (const { scheduledFor } of schedule.overrides) {
     if (scheduledFor <= coveredUntil || isInOrder(schedule, scheduledFor, coveredUntil)) continue
-    throw refusedStep(
+    throw refusedOperation(
       schedule,
       `The occurrence of "${schedule.id}" at ${formatInstant(scheduledFor)} would no longer be due between its neighbours: ` +
         "restore the ones that were moved first.",
@@ -233,7 +237,7 @@ function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
   }
 }
 
-function refusedStep({ id }: Schedule, message: string): BelfryError {
+function refusedOperation({ id }: Schedule, message: string): BelfryError {
   return new BelfryError("BELFRY_OCCURRENCE_INVALID", message, { details: { id } })
 }
 

@@ -17,7 +17,7 @@ export interface Schedule extends ScheduleDefinition, ScheduleProgress, Schedule
   readonly declaredAs: string | null
   /**
    * Changes written by SQL directly, without our checks, since the last plan, oldest first. While there are any, the schedule is
-   * due. The next plan carries each out like an operator's step, and the store then deletes them.
+   * due. The next plan carries each out like an operation of the API, and the store then deletes them.
    */
   readonly edits?: readonly Edit[]
 }

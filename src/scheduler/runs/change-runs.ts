@@ -20,7 +20,7 @@ import {
   MANY_OPTIONS,
   type ManyOptions,
   type ManyReport,
-  refusalOf,
+  refusalErrorOf,
   selected,
   takeInBatches,
 } from "../many.ts"
@@ -106,14 +106,14 @@ export async function changeMany(
       ? runIds(listRuns({ store, ready }, { ...chosen.filter, state, limit: PAGE, cursor: undefined }))
       : distinctIds(chosen.ids)
   const target = dryRun ? dryStore(store) : store
-  const take = (batch: readonly string[]) => stepBatch(target, batch, operation, given as ChangeReason)
+  const take = (batch: readonly string[]) => changeBatch(target, batch, operation, given as ChangeReason)
   return takeInBatches(firstOf(ids, limit), { size: AT_ONCE, take }, onProgress)
 }
 
 const AT_ONCE = 100
 
 /** One call of the store for all ids. The results are in the order of the ids. */
-async function stepBatch(
+async function changeBatch(
   store: Store,
   ids: readonly string[],
   operation: RunOperation,
@@ -144,7 +144,7 @@ function refusalBy(
 ): BelfryError | null | Promise<BelfryError | null> {
   if (outcome === "done") return null
   if (outcome === "held") return heldBy(store, run, operation.past)
-  return refusalOf(changeRun(store, run.id, operation, because))
+  return refusalErrorOf(changeRun(store, run.id, operation, because))
 }
 
 function whyOf(operation: RunOperation, because: ChangeReason): Why {

@@ -47,7 +47,7 @@ export interface RunQuery {
   readonly cursor?: string
 }
 
-/** The runs to change: a list of ids, or a filter. `{ all: true }` selects every run that the step applies to. */
+/** The runs to change: a list of ids, or a filter. `{ all: true }` selects every run that the operation applies to. */
 export type RunSelection = Selection<Omit<RunQuery, "limit" | "cursor">>
 
 const STATES = choice<RunState>(...RUN_STATES)

@@ -113,7 +113,7 @@ export class StoredRuns implements Runs {
   cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
   async cancel(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return changeMany(this.#parts, which, options, CANCEL)
-    return this.#step(which, CANCEL, options)
+    return this.#change(which, CANCEL, options)
   }
 
   retry(id: string, options?: ChangeReason & { payload?: Json }): Promise<RunView>
@@ -124,7 +124,7 @@ export class StoredRuns implements Runs {
   ): Promise<unknown> {
     if (isSelection(which)) return changeMany(this.#parts, which, options, RETRY)
     const { payload, ...because } = checked(options, RETRY_OPTIONS, sourceOf("retry"))
-    if (payload === undefined) return this.#step(which, RETRY, because as ChangeReason)
+    if (payload === undefined) return this.#change(which, RETRY, because as ChangeReason)
     const runId = idOf(which, "retry")
     await this.#parts.ready()
     return runView(await retryWithPayload(this.#parts, runId, payload, because as ChangeReason))
@@ -134,7 +134,7 @@ export class StoredRuns implements Runs {
   release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
   async release(which: string | RunSelection, options: ChangeReason & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return changeMany(this.#parts, which, options, RELEASE)
-    return this.#step(which, RELEASE, options)
+    return this.#change(which, RELEASE, options)
   }
 
   logs(
@@ -157,11 +157,11 @@ export class StoredRuns implements Runs {
     })
   }
 
-  async #step(id: string, step: RunOperation, options: ChangeReason): Promise<RunView> {
-    const because = checked(options, CHANGE_REASON, sourceOf(step.method)) as ChangeReason
-    const runId = idOf(id, step.method)
+  async #change(id: string, operation: RunOperation, options: ChangeReason): Promise<RunView> {
+    const because = checked(options, CHANGE_REASON, sourceOf(operation.method)) as ChangeReason
+    const runId = idOf(id, operation.method)
     await this.#parts.ready()
-    return runView(await changeRun(this.#parts.store, runId, step, because))
+    return runView(await changeRun(this.#parts.store, runId, operation, because))
   }
 
   /** The stored run, or the fault if the store is unavailable. */

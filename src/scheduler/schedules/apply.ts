@@ -11,6 +11,7 @@ import type { Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { dryStore } from "../dry-store.ts"
 import { collected } from "../listing.ts"
+import { refusalErrorOf } from "../many.ts"
 import { deleteSchedule } from "./change-schedule.ts"
 import { type ChangedValue, changedValues } from "./changed-values.ts"
 import { checkedRequest, createSchedule, putSchedule } from "./define-schedules.ts"
@@ -188,12 +189,22 @@ async function takeAll(
   let isAway = false
   for (const [index, step] of steps.entries()) {
     const { id, action, changes, owner } = step
-    const refused: ApplyStep["refused"] = isAway ? null : await refusalOf(take(parts, step, because))
+    const error: BelfryError | null = isAway ? null : await errorOfStep(parts, step, because)
+    const refused: ApplyStep["refused"] = error === null ? null : { code: error.code, message: error.message }
     tried.push({ id, action, changes, owner, refused, isNotTried: isAway && action !== "same" })
     isAway ||= refused?.code === "BELFRY_STORE_UNAVAILABLE"
     onProgress(index + 1, steps.length)
   }
   return tried
+}
+
+/** Here, an unavailable store is a refusal, too: the report says which steps were taken before. */
+function errorOfStep(
+  parts: ScheduleParts,
+  step: Planned,
+  because: ChangeReason,
+): Promise<BelfryError | null> {
+  return refusalErrorOf(take(parts, step, because), () => true)
 }
 
 async function take(parts: ScheduleParts, step: Planned, because: ChangeReason): Promise<void> {
@@ -205,14 +216,4 @@ async function take(parts: ScheduleParts, step: Planned, because: ChangeReason):
   if (action === "delete") await deleteSchedule(parts.store, id, { reason, by })
   // A stored payload stays valid even if its task no longer takes a payload.
   if (action === "same") await checkStoredPayload(parts.tasks, stored!.task, stored!.payload)
-}
-
-async function refusalOf(step: Promise<void>): Promise<ApplyStep["refused"]> {
-  try {
-    await step
-    return null
-  } catch (error) {
-    if (!(error instanceof BelfryError)) throw error
-    return { code: error.code, message: error.message }
-  }
 }

@@ -173,10 +173,10 @@ export function revisionConflict(id: string, stored: Schedule | null, ifRevision
   )
 }
 
-export function tooManyTries(id: string, verb = "changed"): BelfryError {
+export function tooManyTries(id: string, verb = "changed", tries = TRIES): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
-    `Schedule "${id}" changed ${TRIES} times while it was being ${verb}.`,
+    `Schedule "${id}" changed ${tries} times while it was being ${verb}.`,
     { details: { id } },
   )
 }

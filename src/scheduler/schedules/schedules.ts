@@ -72,7 +72,7 @@ export interface Schedules {
   /** Resumes many schedules. */
   resume(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
-  /** Creates one run now. The next occurrence is not affected. */
+  /** Creates one run now. The occurrences of the schedule stay as they are; with `insteadOfNext` the next one is skipped. */
   trigger(id: string, options?: TriggerNowOptions): Promise<TriggerNowResult>
 
   /** Sets the time of the next occurrence; the timetable continues after it. The occurrences passed over are recorded. */

@@ -25,7 +25,7 @@ import { type OccurrenceView, upcoming } from "./preview.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
 import { type ScheduleParts, type Viewer, viewerOf } from "./schedule-parts.ts"
 import type { Schedules } from "./schedules.ts"
-import { type StepForMany, steerMany } from "./steer-many.ts"
+import { type OperationOnMany, steerMany } from "./steer-many.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
@@ -292,13 +292,13 @@ function resumeOperation(why: Why): ScheduleOperation {
   return { action: "resumed", why, decide: resume }
 }
 
-const PAUSE_MANY: StepForMany<typeof PAUSE_OPTIONS> = {
+const PAUSE_MANY: OperationOnMany<typeof PAUSE_OPTIONS> = {
   method: "pause",
   table: PAUSE_OPTIONS,
   take: (store, id, given) => steerSchedule(store, id, pauseOperation(given)),
 }
 
-const RESUME_MANY: StepForMany<typeof CHANGE_REASON> = {
+const RESUME_MANY: OperationOnMany<typeof CHANGE_REASON> = {
   method: "resume",
   table: CHANGE_REASON,
   appliesTo: ({ paused }) => paused !== null,
@@ -306,7 +306,7 @@ const RESUME_MANY: StepForMany<typeof CHANGE_REASON> = {
     steerSchedule(store, id, resumeOperation({ reason, by }), MAY_FINISH),
 }
 
-const DELETE_MANY: StepForMany<typeof CHANGE_REASON> = {
+const DELETE_MANY: OperationOnMany<typeof CHANGE_REASON> = {
   method: "delete",
   table: CHANGE_REASON,
   async take(store, id, { reason = null, by = null }) {

@@ -70,7 +70,7 @@ export async function triggerNow(
       : await enqueueUnguarded(store, run)
     if (result !== null) return result
   }
-  throw tooManyTries(about.scheduleId, "triggered")
+  throw tooManyTries(about.scheduleId, "triggered", TRIGGER_TRIES)
 }
 
 /** Many callers may trigger a schedule at once, and in each round only one of them succeeds. */

@@ -1,12 +1,12 @@
-import { BY, type CommandSpec, DRY_RUN } from "../parsing/command.ts"
+import type { CommandSpec } from "../parsing/command.ts"
 
 const SINCE = {
   flags: "--since <time>",
   description: "only since this time, such as 10m (ago) or yesterday",
 } as const
-const TASK = { name: "name", description: "name of the task" } as const
 
-export const FLEET_COMMANDS: readonly CommandSpec[] = [
+/** Logs, statistics and the journal. */
+export const HISTORY_COMMANDS: readonly CommandSpec[] = [
   {
     name: "logs",
     summary: "Show the log lines of many runs in one stream",
@@ -68,74 +68,5 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
       ["belfry journal nightly-report --json", "the history of a schedule, with the values before and after"],
     ],
     load: async () => (await import("../perform/journal.ts")).showJournal,
-  },
-  {
-    name: "task list",
-    summary: "List tasks with their workers and schedules",
-    prints: "records",
-    needs: "store",
-    examples: [
-      ["belfry task list", "all tasks"],
-      ["belfry task list -o name", "names only"],
-    ],
-    load: async () => (await import("../perform/task-list.ts")).listTasks,
-  },
-  {
-    name: "task run",
-    summary: "Run a task once, now or later, without a schedule",
-    args: [TASK],
-    options: [
-      { flags: "--payload <json>", description: "the payload: JSON, @FILE, or - for standard input" },
-      { flags: "--delay <duration>", description: "start after this time at the earliest" },
-      { flags: "--at <time>", description: "start at this time at the earliest, in your time zone" },
-      { flags: "--priority <value>", description: "low, normal, high or an integer" },
-      {
-        flags: "--id <id>",
-        description:
-          "id of the run, which must not be the id of an occurrence; a second run with the same id is not created",
-      },
-      { flags: "--key <text>", description: "refuse while an unfinished run has this key" },
-      { flags: "--wait", description: "wait until the run has finished; the exit code shows the result" },
-      { flags: "--follow", description: "like --wait, and print the log" },
-      { flags: "--timeout <duration>", description: "maximum time to wait" },
-      BY,
-      DRY_RUN,
-    ],
-    prints: "records",
-    needs: "store",
-    examples: [
-      [
-        `belfry task run http --payload '{"url":"https://example.com"}' --follow`,
-        "call a URL and show the result",
-      ],
-      [
-        "belfry task run report --delay 2h --key report",
-        "run in two hours, unless a run with this key is unfinished",
-      ],
-    ],
-    load: async () => (await import("../perform/task-run.ts")).runTask,
-  },
-  {
-    name: "worker list",
-    summary: "List workers with their state and tasks",
-    prints: "records",
-    needs: "store",
-    examples: [
-      ["belfry worker list", "all workers of this store"],
-      ["belfry worker list --json", "as JSON"],
-    ],
-    load: async () => (await import("../perform/worker-list.ts")).listWorkers,
-  },
-  {
-    name: "worker get",
-    summary: "Show a worker: its tasks, its last heartbeat and its runs",
-    args: [{ name: "id", description: "id of the worker, or its beginning", completes: "workers" }],
-    prints: "records",
-    needs: "store",
-    examples: [
-      ["belfry worker get web-1:4711", "show a worker and its runs"],
-      ["belfry worker get web-1:4711 --json --fields silentForMs", "null while the worker is online"],
-    ],
-    load: async () => (await import("../perform/worker-get.ts")).getWorker,
   },
 ]
