@@ -10,7 +10,7 @@ import { type Claim, Claims } from "./claims.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
 import type { LeaseKeeper } from "./lease-keeper.ts"
-import { delayUntil, Loop } from "./loop.ts"
+import { delayUntil, Loop, loopReports } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportStart, reportSuperseded } from "./run-reports.ts"
 import { type Settled, Settler } from "./settler.ts"
@@ -45,15 +45,11 @@ export class Worker {
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#claim(),
-      onFault: (error, count) => {
-        if (count === 1)
-          context.logger.error(
-            { component: "worker", error: describeThrown(error) },
-            "Runs can't be claimed; trying again",
-          )
-        context.events.error(error, "worker")
-      },
-      onRecovery: () => context.logger.warn({ component: "worker" }, "Runs can be claimed again"),
+      ...loopReports(context, {
+        component: "worker",
+        fault: "Runs can't be claimed; trying again",
+        recovery: "Runs can be claimed again",
+      }),
     })
     this.#leaseKeeper = context.leaseKeeper
     this.#lostAnswers = new LostAnswers(context)
