@@ -45,6 +45,20 @@ describe("a step for many schedules", () => {
     )
   })
 
+  test("pause by a filter leaves paused schedules as they are; by ids it replaces the pause", async () => {
+    const { schedules } = await withSchedules(2)
+    await schedules.pause("s0", { reason: "moving" })
+    const reasons = async () => {
+      const { items } = await schedules.list()
+      return items.map(({ paused }) => paused?.reason)
+    }
+
+    assert.deepEqual((await schedules.pause({ all: true }, { reason: "incident" })).ids, ["s1"])
+    assert.deepEqual(await reasons(), ["moving", "incident"])
+    await schedules.pause(["s0"], { reason: "replaced" })
+    assert.deepEqual(await reasons(), ["replaced", "incident"])
+  })
+
   test("covers more than one page, and reports progress", async () => {
     const { schedules } = await withSchedules(1_203)
     const progress: number[] = []
