@@ -36,7 +36,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly triggers: readonly TriggerView[]
   readonly startsAt: Date | null
   readonly endsAt: Date | null
-  /** When the schedule runs next. Occurrences skipped by an operator are not considered. Null: no occurrence will follow. */
+  /** When the schedule runs next. Occurrences that an operator skipped, or that a pause drops, don't count. Null: never. */
   readonly nextRunAt: Date | null
   readonly lastRunId: string | null
   /** When the last run was created. */

@@ -15,6 +15,19 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
+  test("the list shows the next occurrence after the pause, not the end of the pause", async () => {
+    const shell = await withNightly({}, ...FAR_AWAY)
+
+    await shell.run("schedule", "pause", "nightly", "--until", "2090-07-01 12:00")
+    const { out } = await shell.run("schedule", "list", "--no-headers")
+    const table = await shell.run("schedule", "list", "-o", "wide")
+
+    const [next] = await shell.json<{ dueAt: string }[]>("schedule", "next", "nightly", "-n", "1")
+    assert.equal((await getSchedule(shell)).nextRunAt as unknown, next!.dueAt)
+    assert.ok(out.includes(next!.dueAt), out)
+    assert.match(table.out, /after the pause .*02:30/)
+  })
+
   test("a hint with another command contains the id of the schedule", async () => {
     const shell = await withNightly({ isTerminal: true }, ...FAR_AWAY)
 
