@@ -11,7 +11,7 @@ export interface TaskContext<Payload = unknown> {
   readonly signal: AbortSignal
   /** Writes log lines that are stored with the run. */
   readonly log: RunLogger
-  /** Reports progress; `fraction` is from 0 to 1. Stored with the next heartbeat. */
+  /** Reports progress. Stored with the next heartbeat. Throws if `fraction` is not between 0 and 1: half of the work is 0.5. */
   progress(fraction: number, message?: string): void
   /**
    * Ends the run with success inside the task's own transaction on the store's database: the task's writes and the run's end are
