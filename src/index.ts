@@ -10,6 +10,7 @@ export type {
   TriggerOptions,
   When,
 } from "./core/options/options.ts"
+export type { JournalAction } from "./core/records/journal.ts"
 export type { Delivery } from "./core/run/delivery.ts"
 export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run/run.ts"
 export type { EndState } from "./core/schedule/schedule.ts"
