@@ -4,6 +4,7 @@ import { flag } from "../core/options/option-types.ts"
 import type { ScheduleOptions } from "../core/options/options.ts"
 import { checkId, scheduleSource } from "../core/options/policies.ts"
 import { toPayload } from "../core/values/json.ts"
+import { checkAttempts } from "./one-attempt.ts"
 import { checkPayload, isAsync, payloadOrThrow } from "./payload.ts"
 import type { AnyTask } from "./task.ts"
 
@@ -42,7 +43,8 @@ export function declareSchedule(
   const { payload, local, ...rest } = copied(options, { source, option: "options" })
   const { local: isLocal = false } = checked({ local }, LOCAL, source)
   // Invalid options throw here, where they were written.
-  defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
+  const context = { id, task: task.name, payload, owner: null, release: 0, now: null }
+  checkAttempts(task, defineSchedule(rest, context).retry, { source, option: "retry" })
   // So does an invalid payload, unless its schema is asynchronous: then the scheduler's start checks it.
   const checkedPayload = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
   if (isAsync(checkedPayload)) Promise.resolve(checkedPayload).catch(() => undefined)

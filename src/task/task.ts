@@ -1,4 +1,4 @@
-import { checked, notAllowed, type OptionSource, type OptionType, refusal } from "../core/options/checked.ts"
+import { checked, notAllowed, type OptionSource, type OptionType } from "../core/options/checked.ts"
 import { TASK_NAME } from "../core/options/limits.ts"
 import {
   asGiven,
@@ -19,6 +19,7 @@ import { shown } from "../core/values/shown.ts"
 import type { StandardSchema } from "../core/values/standard-schema.ts"
 import type { Logger } from "../runtime/logger.ts"
 import { type DeclaredOptions, type DeclaredSchedule, declareSchedule } from "./declared-schedule.ts"
+import { checkAttempts } from "./one-attempt.ts"
 import type { TaskContext } from "./task-context.ts"
 
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned`: the type `run` returns. */
@@ -132,13 +133,7 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
 ): Task<Input, Output, Returned> {
   const source = taskSource(options)
   const given = checked(options, TASK_OPTIONS, source)
-  if (given.delivery === "at-most-once" && (given.retry?.attempts ?? 1) > 1) {
-    const at = { source, option: "retry" }
-    throw refusal(
-      at,
-      'has several attempts, but a task that is performed at most once has one; leave out "retry" or "delivery"',
-    )
-  }
+  checkAttempts(given, given.retry, { source, option: "retry" })
   const task: Task<Input, Output, Returned> = {
     name: given.name,
     payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
