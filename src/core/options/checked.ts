@@ -229,7 +229,7 @@ function shortName(name: string): string {
 }
 
 /** The known name nearest to a misspelt one. Null if none is close. */
-function nearest(name: string, known: readonly string[]): string | null {
+export function nearest(name: string, known: readonly string[]): string | null {
   if (name.length > NAME_MAX) return null
   const maxEdits = Math.max(1, Math.floor(name.length / 3))
   const [best] = known
