@@ -302,7 +302,10 @@ describe("the journal", () => {
     const all = await shell.run("journal")
     const one = await shell.json<{ action: string; by: string; reason: string | null }[]>("journal", "n")
     const ann = await shell.run("journal", "--by", "ann", "-o", "tsv", "--no-headers")
-    const none = await shell.run("journal", "nobody")
+    const none = await shell.run("journal", "n", "--until", "2020-01-01T00:00Z")
+    const unknown = await shell.run("journal", "nobody")
+    await shell.run("s", "delete", "other", "--yes")
+    const deleted = await shell.run("journal", "other")
 
     assert.match(all.out, /WHEN +ACTION +SUBJECT +BY +REASON +CHANGED/)
     assert.match(
@@ -315,5 +318,8 @@ describe("the journal", () => {
     )
     assert.equal(ann.out.trim().split("\n").length, 1)
     assert.match(none.err, /No changes found/)
+    assert.deepEqual([unknown.code, deleted.code], [3, 0])
+    assert.match(unknown.err, /There is no schedule "nobody"/)
+    assert.match(deleted.out, /deleted +schedule other/)
   })
 })

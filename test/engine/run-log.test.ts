@@ -17,6 +17,18 @@ async function performed(perform: (context: TaskContext<undefined>, fleet: Fleet
   return { run, lines }
 }
 
+test("the log of an unknown run is refused; that of a run without lines is empty", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  const { runId } = await node.enqueue("task")
+
+  await assert.rejects(async () => await node.runs.logs("nope"), {
+    code: "BELFRY_RUN_NOT_FOUND",
+    message: 'There is no run "nope".',
+  })
+  assert.deepEqual((await node.runs.logs(runId)).items, [])
+})
+
 describe("log", () => {
   test("log lines are stored with the run, in order, with level, fields, attempt and time", async () => {
     const { lines } = await performed(async ({ log }, fleet) => {

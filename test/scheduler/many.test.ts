@@ -231,3 +231,15 @@ test("a page of a filter without an index may be short, and its cursor continues
   assert.ok(next !== null)
   assert.deepEqual(await collected(list(null)), [11_999, 23_999])
 })
+
+test("a listing can be used like a promise of its page", async () => {
+  const { schedules } = await withSchedules(1)
+  const ended: string[] = []
+
+  const page = await schedules.list().finally(() => void ended.push("read"))
+  const caught = await schedules.occurrences("nope").catch((error: Error) => error.message)
+  const unharmed = await schedules.list().catch(() => null)
+
+  assert.deepEqual([page.items.length, unharmed?.items.length, ended], [1, 1, ["read"]])
+  assert.equal(caught, 'There is no schedule "nope".')
+})
