@@ -84,6 +84,8 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+const OF_OPTION = "Correct the option named in the message."
+
 /** The only error class. `details` holds the values in the message, for programs. */
 export class BelfryError extends Error {
   readonly code: ErrorCode
@@ -110,8 +112,16 @@ export class BelfryError extends Error {
     return ERRORS[this.code].status
   }
 
+  /** A mistake in an option. The remedy of these codes is for other causes. */
+  get #isOfOption(): boolean {
+    return (
+      "option" in this.details &&
+      (this.code === "BELFRY_STORE_UNFIT" || this.code === "BELFRY_BACKFILL_INVALID")
+    )
+  }
+
   get remedy(): string {
-    return this.#remedy ?? ERRORS[this.code].remedy
+    return this.#remedy ?? (this.#isOfOption ? OF_OPTION : ERRORS[this.code].remedy)
   }
 }
 

@@ -1,5 +1,13 @@
-import { checked, notAllowed, type OptionSource, type OptionType } from "../core/options/checked.ts"
-import { TASK_NAME } from "../core/options/limits.ts"
+import {
+  type Checked,
+  checked,
+  notAllowed,
+  type OptionSource,
+  type OptionType,
+  refusal,
+} from "../core/options/checked.ts"
+import { SCHEDULE_OPTIONS } from "../core/options/definition.ts"
+import { IS_SCHEDULE_ID, TASK_NAME } from "../core/options/limits.ts"
 import {
   asGiven,
   callback,
@@ -146,18 +154,45 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
     ...(given.close !== undefined && { close: given.close }),
     schedule: (id, declared) => declareSchedule(task, id, declared),
   }
-  const { cron, every, timezone } = given
-  if (cron === undefined && every === undefined && timezone === undefined) return task
-  const when = {
+  const when = timingOf(given, source)
+  return when === null ? task : Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
+}
+
+/** The timetable in the task's own options. Null: it has none. */
+function timingOf(
+  { name, cron, every, timezone }: Checked<typeof TASK_OPTIONS>,
+  source: OptionSource,
+): DeclaredOptions<unknown> | null {
+  if (cron === undefined && every === undefined) {
+    if (timezone === undefined) return null
+    throw refusal({ source, option: "timezone" }, `needs cron, which is missing. ${SCHEDULE_APART}`)
+  }
+  if (cron !== undefined && every !== undefined)
+    throw refusal(
+      { source, option: "every" },
+      `and cron are both given; give only one of them. ${SCHEDULE_APART}`,
+    )
+  if (!IS_SCHEDULE_ID.test(name))
+    throw refusal(
+      { source, option: "name" },
+      `is also the id of the schedule, because cron or every is given, and an id has 1 to 200 letters, digits, "_" and "-". ${SCHEDULE_APART}`,
+    )
+  return {
     ...(cron === undefined ? {} : { cron }),
     ...(every === undefined ? {} : { every }),
     ...(timezone === undefined ? {} : { timezone }),
   }
-  return Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
 }
 
+const SCHEDULE_APART = "To declare the schedule apart from the task, use task.schedule(id, { … })"
+
 function taskSource(options: { name?: unknown } | null | undefined): OptionSource {
-  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}` }
+  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}`, elsewhere }
+}
+
+function elsewhere(unknown: string): string | undefined {
+  if (!Object.hasOwn(SCHEDULE_OPTIONS, unknown)) return undefined
+  return "It is an option of a schedule: use task.schedule(id, { … }), and pass the result to createScheduler as one of `schedules`."
 }
 
 function shownName(options: { name?: unknown } | null | undefined): string {

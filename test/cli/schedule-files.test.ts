@@ -275,7 +275,12 @@ describe("files", () => {
 
   test.each([
     ["schedules: [", 6, /can't be read/],
-    ["schedules:\n  - task: t\n", 6, /has no id/],
+    ["schedules:\n  - task: t\n", 6, /Schedule 1 in .*s\.yaml has no id/],
+    [
+      "- {id: a, task: t, every: 5m}\n- {task: t, every: 5m}\n- {id: c, every: 5m}",
+      6,
+      /Schedule 2 in .*s\.yaml has no id\. Schedule "c" in .*s\.yaml has no task\./,
+    ],
     ["hello: there", 6, /contains no schedules/],
     ["- {id: a, task: t, every: 5m}\n- {id: a, task: t, every: 6m}", 6, /again in/],
     ["- {id: a, task: t, evry: 5m}", 6, /evry is not an option/],

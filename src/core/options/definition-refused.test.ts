@@ -137,7 +137,7 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     { tags: Array(51).fill("a") },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": tags is a list of 51; use a list of 0 to 50.',
+    'Schedule "report": tags is a list of 51; use a list of at most 50.',
   ],
   [
     { maxConcurrentRuns: 1.5 },

@@ -198,7 +198,9 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: OptionPa
     throw refuse(part, `needs ${KIND_OF[part]}, which is missing: give both, even to change only ${part}`)
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
-    throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)
+    // A declared schedule can't have `in`.
+    const known = now === null ? "cron, every and at" : "cron, every, at and in"
+    throw refuse("trigger", `must be exactly one of ${known}; found ${found}`)
   }
   for (const option of DETAILS) {
     if (given[option] !== undefined && KIND_OF[option] !== kinds[0])

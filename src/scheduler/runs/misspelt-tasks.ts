@@ -1,4 +1,4 @@
-import { nearest } from "../../core/options/checked.ts"
+import { nearest } from "../../core/values/nearest.ts"
 import type { Logger } from "../../runtime/logger.ts"
 import type { AnyTask } from "../../task/task.ts"
 
