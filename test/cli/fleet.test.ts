@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "vitest"
 import type { RunView, ScheduleView, WorkerView } from "../../src/index.ts"
@@ -268,6 +268,16 @@ describe("init and config explain", () => {
 
     assert.deepEqual([dry.code, exists, created.out, again.code], [0, false, "belfry.config.mjs\n", 5])
     assert.match(dry.out, /defineConfig/)
+  })
+
+  test("the configuration that init writes has an owner, and is the one that the guide shows", async () => {
+    const shell = terminal()
+    const guide = readFileSync(new URL("../../docs/guides/standalone.md", import.meta.url), "utf8")
+
+    const { out } = await shell.run("init", "--dry-run")
+
+    assert.match(out, /owner: "my-app"/)
+    assert.ok(guide.includes(`\`\`\`ts\n${out}\`\`\``), "docs/guides/standalone.md shows another text")
   })
 
   test("config explain shows the source of each setting, and no password", async () => {
