@@ -86,7 +86,7 @@ export type ErrorCode = keyof typeof ERRORS
 
 const OF_OPTION = "Correct the option named in the message."
 
-/** The only error class. `details` holds the values in the message, for programs. */
+/** The class of all errors that Belfry throws to its callers. `details` holds the values in the message, for programs. */
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>>

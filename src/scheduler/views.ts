@@ -134,10 +134,15 @@ export interface RunSummaryView {
   /** The run that this run is a part of. */
   readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
+  /** The trigger as text, such as `schedule:0 2 * * *`. */
   readonly trigger: string | null
+  /** The other occurrences that this record stands for, or, for a skip of several occurrences, all of them. */
   readonly missed: { from: Date; until: Date; count: number } | null
+  /** The number of the newest attempt. It rises with each claim. */
   readonly attempt: number
+  /** Attempts that failed. Attempts that were given back or lost don't count. */
   readonly failures: number
+  /** Attempts whose worker fell silent after it had confirmed them. */
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Date

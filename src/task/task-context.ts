@@ -34,8 +34,9 @@ export interface RunInfo {
   /** The nominal time of the occurrence. Null: the run was enqueued. */
   readonly scheduledFor: Date | null
   readonly triggeredBy: TriggeredBy
-  /** How many occurrences this run stands for: more than 1 after an outage with `catchUp: "once"`. */
+  /** How many occurrences this run stands for, including its own: more than 1 after an outage with `catchUp: "once"`. */
   readonly standsFor: number
+  /** The other occurrences that this run stands for. `count` doesn't include its own. Null: there are none. */
   readonly missed: { readonly from: Date; readonly until: Date; readonly count: number } | null
 }
 
