@@ -25,7 +25,7 @@ import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt" | "triggers"> {
   readonly id: string
-  /** The first of `SCHEDULE_STATES` that applies to the schedule. */
+  /** If several states apply, the first in the order of `ScheduleState`. */
   readonly state: ScheduleState
   /** The number that `update` takes as `ifRevision`. */
   readonly revision: number
@@ -165,7 +165,7 @@ export interface RunSummaryView {
 /** A complete run. `Details` is the type of the task's result, if known. */
 export interface RunView<Details = Json> extends RunSummaryView {
   readonly payload: Json
-  /** Null until the run has finished. For a failed run: the details of its error. */
+  /** Null until the run has finished. For a failed run: the details of its error, whatever the type of the result. */
   readonly details: Details | null
   readonly attempts: readonly AttemptView[]
 }

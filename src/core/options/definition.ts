@@ -48,6 +48,9 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
   const source = scheduleSource(checkId(context.id))
   const task = checkedValue(context.task, required(TASK_NAME), { source, option: "task" })
   const given = checked(options, SCHEDULE_OPTIONS, source)
+  const { overlap } = given
+  if (overlap?.limit !== undefined && overlap.policy !== "queue")
+    throw refusal({ source, option: "overlap.limit" }, `applies to queue, not to ${overlap.policy}`)
   const policies = policiesOf(given, source)
   if (policies.dependsOn.some(({ scheduleId }) => scheduleId === context.id))
     throw refusal({ source, option: "dependsOn" }, "names the schedule itself")
