@@ -47,7 +47,13 @@ const SOURCES: readonly (readonly [
       defineTask: (options) => defineTask({ name: "t", run: () => undefined, ...(options as object) }),
       jsonLogger: (options) => belfry.jsonLogger(options),
     },
-    { BelfryError: NO_OPTIONS, RunAborted: NO_OPTIONS, memory: NO_OPTIONS, ...errorsOf(AT_RUN_TIME) },
+    {
+      BelfryError: NO_OPTIONS,
+      RunAborted: NO_OPTIONS,
+      memory: NO_OPTIONS,
+      parseDuration: NO_OPTIONS,
+      ...errorsOf(AT_RUN_TIME),
+    },
   ],
   [
     "a task",

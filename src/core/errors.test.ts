@@ -26,6 +26,16 @@ test("a remedy given to the error replaces that of the code and ends the message
   check.equal(error.remedy, "Look for r2.")
 })
 
+test.each(["BELFRY_STORE_UNFIT", "BELFRY_BACKFILL_INVALID"] as const)(
+  "the remedy of %s for a mistake in an option is to correct the option",
+  (code) => {
+    const error = new BelfryError(code, "redis: prefix is 5.", { details: { option: "prefix" } })
+
+    check.equal(error.remedy, "Correct the option named in the message.")
+    check.notEqual(new BelfryError(code, "No.").remedy, error.remedy)
+  },
+)
+
 test("a broken invariant throws an error that names Belfry and the invariant", () => {
   check.doesNotThrow(() => assert(true, "attempt never falls"))
   check.throws(() => assert(false, "attempt never falls"), /^Belfry invariant broken: attempt never falls$/)

@@ -84,7 +84,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The only error class. `details` holds the values in the message, for programs. */
+const OF_OPTION = "Correct the option named in the message."
+
+/** The class of all errors that Belfry throws to its callers. `details` holds the values in the message, for programs. */
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>>
@@ -110,8 +112,16 @@ export class BelfryError extends Error {
     return ERRORS[this.code].status
   }
 
+  /** A mistake in an option. The remedy of these codes is for other causes. */
+  get #isOfOption(): boolean {
+    return (
+      "option" in this.details &&
+      (this.code === "BELFRY_STORE_UNFIT" || this.code === "BELFRY_BACKFILL_INVALID")
+    )
+  }
+
   get remedy(): string {
-    return this.#remedy ?? ERRORS[this.code].remedy
+    return this.#remedy ?? (this.#isOfOption ? OF_OPTION : ERRORS[this.code].remedy)
   }
 }
 

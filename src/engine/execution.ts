@@ -1,4 +1,4 @@
-import { assert, BelfryError } from "../core/errors.ts"
+import { assert } from "../core/errors.ts"
 import type { RetryPolicy } from "../core/run/backoff.ts"
 import { mayHaveBegun, mustBeConfirmed, NOT_REPEATED } from "../core/run/delivery.ts"
 import {
@@ -14,12 +14,12 @@ import {
   succeed,
 } from "../core/run/run.ts"
 import { formatDuration } from "../core/time/duration.ts"
-import { shown, textFrom } from "../core/values/shown.ts"
-import { describeThrown, storable } from "../core/values/thrown.ts"
+import { describeThrown } from "../core/values/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
 import { NO_OUTPUT, outputOf, reportsSuccess, retryRequestOf } from "../task/output.ts"
 import { checkPayload, isAsync, payloadOrThrow } from "../task/payload.ts"
+import { progressOf } from "../task/progress.ts"
 import { type AbortCause, abortedBy, type RunAborted } from "../task/run-aborted.ts"
 import type { AnyTask } from "../task/task.ts"
 import type { TaskContext } from "../task/task-context.ts"
@@ -29,7 +29,6 @@ import { RunLog } from "./run-log.ts"
 
 /** Time for a task to return after its signal is aborted. Then its run is settled without its result. */
 const ABORT_GRACE_MS = 5_000
-const PROGRESS_MESSAGE_MAX_BYTES = 1_024
 const WORKER_STOPPED = "The worker was stopped"
 const STOPPED_HALF_WAY =
   "The worker was stopped while it performed the run, and its task is performed at most once."
@@ -272,13 +271,9 @@ export class Execution {
   }
 
   #setProgress(fraction: number, message: string | undefined): void {
-    if (!Number.isFinite(fraction))
-      throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${shown(fraction)} is not a number.`)
+    const progress = progressOf(fraction, message)
     this.#onProgress()
-    this.#progress = {
-      fraction: Math.min(1, Math.max(0, fraction)),
-      message: message === undefined ? null : storable(textFrom(message), PROGRESS_MESSAGE_MAX_BYTES),
-    }
+    this.#progress = progress
   }
 }
 

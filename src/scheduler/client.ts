@@ -23,6 +23,7 @@ export interface Client {
   // TypeScript 7 reports only the error of the last overload. The overload for a task is last, so that a wrong payload is named.
   /**
    * Creates one run of a task that another process defines, by the task's name. The payload is checked when the run starts.
+   * A name that no process defines is no error: the run waits. A name very similar to a task of this process is logged once.
    */
   enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
   /**

@@ -39,6 +39,7 @@ import {
   newRunsFor,
 } from "./runs/enqueue.ts"
 import { EnqueueBatches } from "./runs/enqueue-batches.ts"
+import { MisspeltTasks } from "./runs/misspelt-tasks.ts"
 import type { Runs } from "./runs/runs.ts"
 import { StoredRuns } from "./runs/stored-runs.ts"
 import type { Scheduler } from "./scheduler.ts"
@@ -76,6 +77,7 @@ class StoreScheduler implements Scheduler {
   readonly #parts: Parts
   readonly #logger: Logger
   readonly #tasks: ReadonlyMap<string, AnyTask>
+  readonly #misspelt: MisspeltTasks
   readonly #declared: readonly DeclaredSchedule[]
   readonly #set: DeclaredSet
   readonly #local: readonly Declared[]
@@ -97,6 +99,7 @@ class StoreScheduler implements Scheduler {
     this.#declared = [...(given.schedules ?? []), ...named.flatMap(({ schedules = [] }) => schedules)]
     const tasksOfSchedules = this.#declared.map(({ task }) => task).filter((task) => !named.includes(task))
     this.#tasks = tasksByName([...named, ...new Set(tasksOfSchedules)])
+    this.#misspelt = new MisspeltTasks(this.#tasks, logger)
     const about = { owner, release }
     const defined = defineDeclared(this.#declared, about)
     const localIds = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
@@ -144,6 +147,7 @@ class StoreScheduler implements Scheduler {
   ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
   async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<EnqueuedRun<never>> {
     const run = await newRunFor(task, { ...this.#parts, options })
+    this.#misspelt.warnOf(task)
     await this.#open()
     return this.#enqueued(await this.#enqueuing.enqueue(run))
   }
@@ -158,6 +162,7 @@ class StoreScheduler implements Scheduler {
     runs: readonly EnqueueOptions[],
   ): Promise<readonly EnqueuedRun<never>[]> {
     const newRuns = await newRunsFor(task, runs, this.#parts)
+    this.#misspelt.warnOf(task)
     await this.#open()
     const answers = await this.#enqueuing.enqueueMany(newRuns)
     return answers.map((answer) => this.#enqueued(answer))

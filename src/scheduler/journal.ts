@@ -1,5 +1,5 @@
 import type { When } from "../core/options/options.ts"
-import type { JournalEntry } from "../core/records/journal.ts"
+import type { JournalAction, JournalEntry } from "../core/records/journal.ts"
 import type { Listing } from "./listing.ts"
 
 /** One action of a person or a deploy. */
@@ -12,8 +12,8 @@ export interface JournalQuery {
   /** The kind of record that was changed, such as `schedule`; `subjectId` is its id. */
   readonly subject?: string
   readonly subjectId?: string
-  /** The names of the actions, such as `paused`. */
-  readonly actions?: readonly string[]
+  /** Only these actions. Default: all. */
+  readonly actions?: readonly JournalAction[]
   readonly by?: string
   /** `since` is inclusive, `until` is exclusive. */
   readonly since?: When

@@ -11,7 +11,11 @@ export interface Page<Item> {
  * A list that is read page by page. `await` reads the first page, or the one after `cursor`; `for await` reads all pages.
  * Nothing is read before that.
  */
-export interface Listing<Item> extends PromiseLike<Page<Item>>, AsyncIterable<Item> {}
+export interface Listing<Item> extends PromiseLike<Page<Item>>, AsyncIterable<Item> {
+  /** As those of a promise of the page. */
+  readonly catch: Promise<Page<Item>>["catch"]
+  readonly finally: Promise<Page<Item>>["finally"]
+}
 
 /** The first `limit` items of a list, in order. */
 export async function collected<Item>(
@@ -53,12 +57,15 @@ export function listing<Stored, Place, Item>(source: ListSource<Stored, Place, I
       after = last
     }
   }
+  const page = async (): Promise<Page<Item>> => {
+    const { items, last } = await pageAfter(first)
+    return { items, next: last === null ? null : cursorOf(name, last) }
+  }
   return {
     // biome-ignore lint/suspicious/noThenProperty: a listing is made to be awaited.
-    then: (onPage, onError) =>
-      pageAfter(first)
-        .then(({ items, last }): Page<Item> => ({ items, next: last === null ? null : cursorOf(name, last) }))
-        .then(onPage, onError),
+    then: (onPage, onError) => page().then(onPage, onError),
+    catch: (onError) => page().catch(onError),
+    finally: (onEnd) => page().finally(onEnd),
     [Symbol.asyncIterator]: pages,
   }
 }

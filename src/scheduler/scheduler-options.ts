@@ -138,8 +138,8 @@ const STORE: OptionType<Store> = {
 
 export const SCHEDULER_OPTIONS = {
   store: required(STORE),
-  tasks: list(TASK, { max: DECLARED_MAX }),
-  schedules: list(DECLARED, { max: DECLARED_MAX }),
+  tasks: list(TASK, { max: DECLARED_MAX, form: "a list of tasks" }),
+  schedules: list(DECLARED, { max: DECLARED_MAX, form: "a list of declared schedules" }),
   owner: OWNER,
   release: RELEASE,
   prune: flag,
@@ -157,7 +157,7 @@ export const SCHEDULER_OPTIONS = {
 export type GivenOptions = Checked<typeof SCHEDULER_OPTIONS>
 
 export const START_OPTIONS = {
-  roles: list(choice<Role>("fire", "work"), { max: 2 }),
+  roles: list(choice<Role>("fire", "work"), { max: 2, form: 'a list such as ["work"]' }),
 } satisfies Record<keyof StartOptions, OptionType<unknown>>
 
 export const STOP_OPTIONS = { timeout: duration() }

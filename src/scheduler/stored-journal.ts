@@ -1,6 +1,7 @@
 import { type Checked, checked, type OptionSource, type OptionType } from "../core/options/checked.ts"
 import { LOOKUP, PAGE } from "../core/options/limits.ts"
 import { choice, instant, list } from "../core/options/option-types.ts"
+import { JOURNAL_ACTIONS } from "../core/records/journal.ts"
 import type { JournalFilter, Store } from "../store/store.ts"
 import type { Journal, JournalEntryView, JournalQuery } from "./journal.ts"
 import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
@@ -8,7 +9,7 @@ import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
 export const JOURNAL_QUERY = {
   subject: LOOKUP,
   subjectId: LOOKUP,
-  actions: list(LOOKUP, { max: 50 }),
+  actions: list(choice(...JOURNAL_ACTIONS), { max: 50 }),
   by: LOOKUP,
   since: instant,
   until: instant,

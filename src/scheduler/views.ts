@@ -25,7 +25,7 @@ import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt" | "triggers"> {
   readonly id: string
-  /** The first of `SCHEDULE_STATES` that applies to the schedule. */
+  /** If several states apply, the first in the order of `ScheduleState`. */
   readonly state: ScheduleState
   /** The number that `update` takes as `ifRevision`. */
   readonly revision: number
@@ -36,7 +36,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly triggers: readonly TriggerView[]
   readonly startsAt: Date | null
   readonly endsAt: Date | null
-  /** When the schedule runs next. Occurrences skipped by an operator are not considered. Null: no occurrence will follow. */
+  /** When the schedule runs next. Occurrences that an operator skipped, or that a pause drops, don't count. Null: never. */
   readonly nextRunAt: Date | null
   readonly lastRunId: string | null
   /** When the last run was created. */
@@ -134,10 +134,15 @@ export interface RunSummaryView {
   /** The run that this run is a part of. */
   readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
+  /** The trigger as text, such as `schedule:0 2 * * *`. */
   readonly trigger: string | null
+  /** The other occurrences that this record stands for, or, for a skip of several occurrences, all of them. */
   readonly missed: { from: Date; until: Date; count: number } | null
+  /** The number of the newest attempt. It rises with each claim. */
   readonly attempt: number
+  /** Attempts that failed. Attempts that were given back or lost don't count. */
   readonly failures: number
+  /** Attempts whose worker fell silent after it had confirmed them. */
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Date
@@ -160,7 +165,7 @@ export interface RunSummaryView {
 /** A complete run. `Details` is the type of the task's result, if known. */
 export interface RunView<Details = Json> extends RunSummaryView {
   readonly payload: Json
-  /** Null until the run has finished. For a failed run: the details of its error. */
+  /** Null until the run has finished. For a failed run: the details of its error, whatever the type of the result. */
   readonly details: Details | null
   readonly attempts: readonly AttemptView[]
 }

@@ -1,9 +1,10 @@
 import { checked, copied } from "../core/options/checked.ts"
-import { defineSchedule } from "../core/options/definition.ts"
-import { flag } from "../core/options/option-types.ts"
+import { defineSchedule, SCHEDULE_OPTIONS } from "../core/options/definition.ts"
+import { flag, payload as payloadOption } from "../core/options/option-types.ts"
 import type { ScheduleOptions } from "../core/options/options.ts"
 import { checkId, scheduleSource } from "../core/options/policies.ts"
 import { toPayload } from "../core/values/json.ts"
+import { checkAttempts } from "./one-attempt.ts"
 import { checkPayload, isAsync, payloadOrThrow } from "./payload.ts"
 import type { AnyTask } from "./task.ts"
 
@@ -31,7 +32,7 @@ export interface DeclaredSchedule {
   readonly isLocal: boolean
 }
 
-const LOCAL = { local: flag }
+const DECLARED_OPTIONS = { ...SCHEDULE_OPTIONS, payload: payloadOption, local: flag }
 
 export function declareSchedule(
   task: AnyTask,
@@ -39,10 +40,11 @@ export function declareSchedule(
   options: DeclaredOptions<unknown>,
 ): DeclaredSchedule {
   const source = scheduleSource(checkId(id))
-  const { payload, local, ...rest } = copied(options, { source, option: "options" })
-  const { local: isLocal = false } = checked({ local }, LOCAL, source)
+  const { payload, local: _local, ...rest } = copied(options, { source, option: "options" })
+  const { local: isLocal = false } = checked(options, DECLARED_OPTIONS, source)
   // Invalid options throw here, where they were written.
-  defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
+  const context = { id, task: task.name, payload, owner: null, release: 0, now: null }
+  checkAttempts(task, defineSchedule(rest, context).retry, { source, option: "retry" })
   // So does an invalid payload, unless its schema is asynchronous: then the scheduler's start checks it.
   const checkedPayload = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
   if (isAsync(checkedPayload)) Promise.resolve(checkedPayload).catch(() => undefined)

@@ -7,10 +7,29 @@ import { DoNotRetry, RetryAfter } from "./retry-errors.ts"
 const MESSAGE_MAX_BYTES = 8_192
 const DETAILS_MAX_BYTES = 1_048_576
 
-/** The type of a run's `details` by the task's return type: the `details` of `{ success, message, details }`, or all of it. */
+/**
+ * The type of a run's `details` by the task's return type: the `details` of `{ success, message, details }`, or all of it. A
+ * value that can't be stored is replaced by `NotStored`.
+ */
 export type DetailsOf<Returned> = DetailsIn<Awaited<Returned>>
 
-type DetailsIn<Returned> = unknown extends Returned
+/** The details of a run whose result can't be stored: why not. The run has succeeded nevertheless. */
+export interface NotStored {
+  readonly notStored: string
+}
+
+/** Null, numbers and booleans can always be stored. The names of the result can be read without a check: they are undefined. */
+type OrNotStored<Details> = Json extends Details
+  ? Details
+  : Details extends null | number | boolean
+    ? Details
+    : Details extends string | readonly unknown[]
+      ? Details | NotStored
+      : Details | (NotStored & { readonly [Name in Exclude<keyof Details, "notStored">]?: undefined })
+
+type DetailsIn<Returned> = OrNotStored<ResultIn<Returned>>
+
+type ResultIn<Returned> = unknown extends Returned
   ? Json
   : Returned extends { readonly success: boolean }
     ? Returned extends { readonly details: infer Details }

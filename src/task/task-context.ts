@@ -11,7 +11,7 @@ export interface TaskContext<Payload = unknown> {
   readonly signal: AbortSignal
   /** Writes log lines that are stored with the run. */
   readonly log: RunLogger
-  /** Reports progress; `fraction` is from 0 to 1. Stored with the next heartbeat. */
+  /** Reports progress. Stored with the next heartbeat. Throws if `fraction` is not between 0 and 1: half of the work is 0.5. */
   progress(fraction: number, message?: string): void
   /**
    * Ends the run with success inside the task's own transaction on the store's database: the task's writes and the run's end are
@@ -34,8 +34,9 @@ export interface RunInfo {
   /** The nominal time of the occurrence. Null: the run was enqueued. */
   readonly scheduledFor: Date | null
   readonly triggeredBy: TriggeredBy
-  /** How many occurrences this run stands for: more than 1 after an outage with `catchUp: "once"`. */
+  /** How many occurrences this run stands for, including its own: more than 1 after an outage with `catchUp: "once"`. */
   readonly standsFor: number
+  /** The other occurrences that this run stands for. `count` doesn't include its own. Null: there are none. */
   readonly missed: { readonly from: Date; readonly until: Date; readonly count: number } | null
 }
 

@@ -1,5 +1,13 @@
-import { checked, notAllowed, type OptionSource, type OptionType, refusal } from "../core/options/checked.ts"
-import { TASK_NAME } from "../core/options/limits.ts"
+import {
+  type Checked,
+  checked,
+  notAllowed,
+  type OptionSource,
+  type OptionType,
+  refusal,
+} from "../core/options/checked.ts"
+import { SCHEDULE_OPTIONS } from "../core/options/definition.ts"
+import { IS_SCHEDULE_ID, TASK_NAME } from "../core/options/limits.ts"
 import {
   asGiven,
   callback,
@@ -19,6 +27,7 @@ import { shown } from "../core/values/shown.ts"
 import type { StandardSchema } from "../core/values/standard-schema.ts"
 import type { Logger } from "../runtime/logger.ts"
 import { type DeclaredOptions, type DeclaredSchedule, declareSchedule } from "./declared-schedule.ts"
+import { checkAttempts } from "./one-attempt.ts"
 import type { TaskContext } from "./task-context.ts"
 
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned`: the type `run` returns. */
@@ -132,13 +141,7 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
 ): Task<Input, Output, Returned> {
   const source = taskSource(options)
   const given = checked(options, TASK_OPTIONS, source)
-  if (given.delivery === "at-most-once" && (given.retry?.attempts ?? 1) > 1) {
-    const at = { source, option: "retry" }
-    throw refusal(
-      at,
-      'has several attempts, but a task that is performed at most once has one; leave out "retry" or "delivery"',
-    )
-  }
+  checkAttempts(given, given.retry, { source, option: "retry" })
   const task: Task<Input, Output, Returned> = {
     name: given.name,
     payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
@@ -151,18 +154,45 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
     ...(given.close !== undefined && { close: given.close }),
     schedule: (id, declared) => declareSchedule(task, id, declared),
   }
-  const { cron, every, timezone } = given
-  if (cron === undefined && every === undefined && timezone === undefined) return task
-  const when = {
+  const when = timingOf(given, source)
+  return when === null ? task : Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
+}
+
+/** The timetable in the task's own options. Null: it has none. */
+function timingOf(
+  { name, cron, every, timezone }: Checked<typeof TASK_OPTIONS>,
+  source: OptionSource,
+): DeclaredOptions<unknown> | null {
+  if (cron === undefined && every === undefined) {
+    if (timezone === undefined) return null
+    throw refusal({ source, option: "timezone" }, `needs cron, which is missing. ${SCHEDULE_APART}`)
+  }
+  if (cron !== undefined && every !== undefined)
+    throw refusal(
+      { source, option: "every" },
+      `and cron are both given; give only one of them. ${SCHEDULE_APART}`,
+    )
+  if (!IS_SCHEDULE_ID.test(name))
+    throw refusal(
+      { source, option: "name" },
+      `is also the id of the schedule, because cron or every is given, and an id has 1 to 200 letters, digits, "_" and "-". ${SCHEDULE_APART}`,
+    )
+  return {
     ...(cron === undefined ? {} : { cron }),
     ...(every === undefined ? {} : { every }),
     ...(timezone === undefined ? {} : { timezone }),
   }
-  return Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
 }
 
+const SCHEDULE_APART = "To declare the schedule apart from the task, use task.schedule(id, { … })"
+
 function taskSource(options: { name?: unknown } | null | undefined): OptionSource {
-  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}` }
+  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}`, elsewhere }
+}
+
+function elsewhere(unknown: string): string | undefined {
+  if (!Object.hasOwn(SCHEDULE_OPTIONS, unknown)) return undefined
+  return "It is an option of a schedule: use task.schedule(id, { … }), and pass the result to createScheduler as one of `schedules`."
 }
 
 function shownName(options: { name?: unknown } | null | undefined): string {

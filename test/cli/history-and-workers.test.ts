@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "vitest"
 import type { RunView, WorkerView } from "../../src/index.ts"
@@ -198,6 +198,16 @@ describe("init and config explain", () => {
     assert.match(dry.out, /defineConfig/)
   })
 
+  test("the configuration that init writes has an owner, and is the one that the guide shows", async () => {
+    const shell = terminal()
+    const guide = readFileSync(new URL("../../docs/guides/standalone.md", import.meta.url), "utf8")
+
+    const { out } = await shell.run("init", "--dry-run")
+
+    assert.match(out, /owner: "my-app"/)
+    assert.ok(guide.includes(`\`\`\`ts\n${out}\`\`\``), "docs/guides/standalone.md shows another text")
+  })
+
   test("config explain shows the source of each setting, and no password", async () => {
     const shell = terminal({ env: { BELFRY_STORE: "postgres://u:secret@h/db" } })
     shell.write("belfry.config.json", JSON.stringify({ store: "./x.db", lease: "5s", commands: COMMANDS }))
@@ -230,7 +240,10 @@ describe("the journal", () => {
     const all = await shell.run("journal")
     const one = await shell.json<{ action: string; by: string; reason: string | null }[]>("journal", "n")
     const ann = await shell.run("journal", "--by", "ann", "-o", "tsv", "--no-headers")
-    const none = await shell.run("journal", "nobody")
+    const none = await shell.run("journal", "n", "--until", "2020-01-01T00:00Z")
+    const unknown = await shell.run("journal", "nobody")
+    await shell.run("s", "delete", "other", "--yes")
+    const deleted = await shell.run("journal", "other")
 
     assert.match(all.out, /WHEN +ACTION +SUBJECT +BY +REASON +CHANGED/)
     assert.match(
@@ -243,5 +256,8 @@ describe("the journal", () => {
     )
     assert.equal(ann.out.trim().split("\n").length, 1)
     assert.match(none.err, /No changes found/)
+    assert.deepEqual([unknown.code, deleted.code], [3, 0])
+    assert.match(unknown.err, /There is no schedule "nobody"/)
+    assert.match(deleted.out, /deleted +schedule other/)
   })
 })

@@ -209,3 +209,14 @@ test.each(["bash", "zsh", "fish"])(
     assert.match(out, /belfry schedule list -o name/)
   },
 )
+
+test("lint shows a schedule without an id by its position, and the mistakes of the other schedules", async () => {
+  const shell = terminal()
+  shell.write("s.yaml", "- {task: t, every: 5m}\n- {id: b, task: t, cron: 0 25 * * *}\n")
+
+  const { code, out } = await shell.run("lint", "-f", "s.yaml")
+
+  assert.equal(code, 6)
+  assert.match(out, /Schedule 1 in .*s\.yaml has no id/)
+  assert.match(out, /Hour "25"/)
+})

@@ -148,6 +148,24 @@ describe("files", () => {
     assert.match(err, /2 created, .* 1 failed\. The other changes were made/)
   })
 
+  test("if one schedule is refused, apply says that the others were not tried", async () => {
+    const shell = terminal()
+    shell.write(
+      "s.yaml",
+      "- {id: good, task: t, every: 5m}\n- {id: bad, task: t, every: 5m, dependsOn: [{schedule: nowhere, within: 1h}]}\n",
+    )
+
+    const real = await shell.run("apply", "-f", "s.yaml", "--no-headers")
+    const dry = await shell.run("apply", "-f", "s.yaml", "--no-headers", "--dry-run")
+    const json = await shell.run("apply", "-f", "s.yaml", "--json")
+
+    assert.match(real.out, /^good\tnot tried\tanother schedule's problem stopped it\nbad\tfailed\t/)
+    assert.match(real.err, /0 created, .* 1 failed, 1 not tried\. Nothing was changed\./)
+    assert.deepEqual([dry.code, dry.out, dry.err], [real.code, real.out, real.err])
+    const actions = (JSON.parse(json.out) as { action: string }[]).map(({ action }) => action)
+    assert.deepEqual(actions, ["not tried", "failed"])
+  })
+
   test("if the store becomes unavailable, apply reports which steps were done and which were not", async () => {
     const store: Store = { ...memory(), close: async () => undefined }
     const gone: Store = {
@@ -165,7 +183,7 @@ describe("files", () => {
     assert.equal(code, 7)
     assert.equal(
       out,
-      "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tan earlier problem stopped it\n",
+      "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot tried\tanother schedule's problem stopped it\n",
     )
   })
 
@@ -257,7 +275,12 @@ describe("files", () => {
 
   test.each([
     ["schedules: [", 6, /can't be read/],
-    ["schedules:\n  - task: t\n", 6, /has no id/],
+    ["schedules:\n  - task: t\n", 6, /Schedule 1 in .*s\.yaml has no id/],
+    [
+      "- {id: a, task: t, every: 5m}\n- {task: t, every: 5m}\n- {id: c, every: 5m}",
+      6,
+      /Schedule 2 in .*s\.yaml has no id\. Schedule "c" in .*s\.yaml has no task\./,
+    ],
     ["hello: there", 6, /contains no schedules/],
     ["- {id: a, task: t, every: 5m}\n- {id: a, task: t, every: 6m}", 6, /again in/],
     ["- {id: a, task: t, evry: 5m}", 6, /evry is not an option/],

@@ -9,10 +9,23 @@ describe("steering", () => {
     await shell.run("schedule", "pause", "nightly", "--reason", "moving", "--until", "+2d")
     const paused = await getSchedule(shell)
     const { out } = await shell.run("schedule", "list", "--status", "paused", "-o", "name")
-    await shell.run("schedule", "resume", "--all")
+    await shell.run("schedule", "resume", "--all", "--yes")
 
     assert.deepEqual([paused.paused?.reason, paused.paused?.by, out], ["moving", "ada@host", "nightly\n"])
     assert.equal((await getSchedule(shell)).paused, null)
+  })
+
+  test("the list shows the next occurrence after the pause, not the end of the pause", async () => {
+    const shell = await withNightly({}, ...FAR_AWAY)
+
+    await shell.run("schedule", "pause", "nightly", "--until", "2090-07-01 12:00")
+    const { out } = await shell.run("schedule", "list", "--no-headers")
+    const table = await shell.run("schedule", "list", "-o", "wide")
+
+    const [next] = await shell.json<{ dueAt: string }[]>("schedule", "next", "nightly", "-n", "1")
+    assert.equal((await getSchedule(shell)).nextRunAt as unknown, next!.dueAt)
+    assert.ok(out.includes(next!.dueAt.replace(".000Z", "Z")), out)
+    assert.match(table.out, /after the pause .*02:30/)
   })
 
   test("a hint with another command contains the id of the schedule", async () => {
@@ -30,10 +43,58 @@ describe("steering", () => {
     await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")
     await shell.run("schedule", "pause", "nightly")
 
-    const resumed = await shell.run("schedule", "resume", "--all", "-o", "name")
+    const resumed = await shell.run("schedule", "resume", "--all", "--yes", "-o", "name")
     const again = await shell.run("schedule", "resume", "--all", "-o", "name")
 
     assert.deepEqual([resumed.code, resumed.out, again.code, again.out], [0, "nightly\n", 0, ""])
+  })
+
+  test("pause and resume with --all ask on a terminal, and need --yes without one", async () => {
+    const shell = await withNightly()
+    const seen = await withNightly({ isTerminal: true })
+    seen.answers = ["n", "y", "n", "y"]
+
+    for (const [verb, isPausedAfter] of [
+      ["pause", true],
+      ["resume", false],
+    ] as const) {
+      const unasked = await shell.run("schedule", verb, "--all")
+      const declined = await seen.run("schedule", verb, "--all")
+      const untouched = (await getSchedule(seen)).paused !== null
+      const confirmed = await seen.run("schedule", verb, "--all")
+      const given = await shell.run("schedule", verb, "--all", "--yes")
+
+      assert.deepEqual([unasked.code, declined.code, confirmed.code, given.code], [2, 2, 0, 0], unasked.err)
+      assert.match(unasked.err, /Add --yes/)
+      assert.equal(untouched, !isPausedAfter)
+      for (const each of [shell, seen]) assert.equal((await getSchedule(each)).paused !== null, isPausedAfter)
+    }
+    assert.deepEqual(seen.asked, [
+      "Pause nightly? [y/N] ",
+      "Pause nightly? [y/N] ",
+      "Resume nightly? [y/N] ",
+      "Resume nightly? [y/N] ",
+    ])
+  })
+
+  test("pause --all leaves paused schedules as they are; pause by id replaces the pause", async () => {
+    const shell = await withNightly()
+    await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")
+    await shell.run("schedule", "pause", "nightly", "--reason", "moving")
+
+    const dry = await shell.run("schedule", "pause", "--all", "--dry-run")
+    const all = await shell.run("schedule", "pause", "--all", "--yes", "--reason", "incident", "-o", "name")
+    const kept = (await getSchedule(shell)).paused?.reason
+    const dryAgain = await shell.run("schedule", "pause", "--all", "--dry-run")
+    const again = await shell.run("schedule", "pause", "--all")
+    const dryById = await shell.run("schedule", "pause", "nightly", "other", "--dry-run")
+    await shell.run("schedule", "pause", "nightly", "--reason", "replaced")
+
+    assert.match(dry.err, /Would pause other\. Nothing was changed/)
+    assert.deepEqual([all.out, kept, again.code], ["other\n", "moving", 0])
+    assert.match(dryAgain.err, /All matching schedules are paused already\. Nothing was changed/)
+    assert.match(dryById.err, /^Would replace the pause of 2 schedules\. Nothing was changed/)
+    assert.equal((await getSchedule(shell)).paused?.reason, "replaced")
   })
 
   test("skip, move and restore change one occurrence, given in the schedule's zone", async () => {

@@ -123,10 +123,13 @@ describe("schedule set", () => {
     const shell = await withNightly()
 
     const { err } = await shell.run("schedule", "set", "nightly", "--timeout", "10m", "--description", "x")
+    const typo = await shell.run("schedule", "set", "nightly", "--unset", "timezon")
     const unset = await shell.run("schedule", "set", "nightly", "--unset", "timeout", "--cron", "0 3 * * *")
     const stored = await getSchedule(shell)
 
     assert.match(err, /nightly: changed timeout: not set → "10m", description: not set → "x"\./)
+    assert.equal(typo.code, 6)
+    assert.match(typo.err, /timezon is not an option\. Did you mean timezone\?/)
     assert.match(unset.err, /changed cron: "30 2 \* \* \*" → "0 3 \* \* \*", timeout: "10m" → not set\./)
     assert.deepEqual(
       [stored.when, stored.timezone, stored.timeoutMs, stored.description],

@@ -97,7 +97,8 @@ test.each([
   await using fleet = new Fleet()
   const { task, begun } = onceTask(perform)
   const node = await fleet.started({ tasks: [task] })
-  await node.enqueue(task, { id: "r", retry: { attempts: 5, delay: "1s" } })
+  // By a process that doesn't know that the task is performed at most once.
+  await fleet.node().enqueue(task.name, { id: "r", retry: { attempts: 5, delay: "1s" } })
 
   await fleet.advance("5m")
 
@@ -136,6 +137,36 @@ test("an at-most-once task with several attempts is refused", () => {
     code: "BELFRY_TASK_INVALID",
     message: /retry has several attempts, but a task that is performed at most once has one/,
   })
+})
+
+test("several attempts at a run or a schedule of an at-most-once task are refused where the task is known", async () => {
+  await using fleet = new Fleet()
+  const { task } = onceTask(() => undefined)
+  const node = fleet.node({ tasks: [task] })
+  const { schedules } = node
+  const retry = { attempts: 3 }
+  const timing = { task: task.name, every: "1h" } as const
+  const refused = { message: /retry has several attempts, but a task that is performed at most once has one/ }
+
+  await assert.rejects(node.enqueue(task, { retry }), refused)
+  await assert.rejects(node.enqueue(task.name, { retry }), refused)
+  await assert.rejects(schedules.create("s", { ...timing, retry }), refused)
+  await assert.rejects(schedules.put("s", { ...timing, retry }), refused)
+  assert.throws(() => task.schedule("s", { every: "1h", retry }), refused)
+  await schedules.create("s", { ...timing, retry: { attempts: 1 } })
+  await assert.rejects(schedules.update("s", { retry }, { ifRevision: 1 }), refused)
+})
+
+test("a stored schedule of an at-most-once task with several attempts can still be changed in other ways", async () => {
+  await using fleet = new Fleet()
+  const { task } = onceTask(() => undefined)
+  const stored = { task: task.name, every: "1h", retry: { attempts: 3 } } as const
+  await fleet.node().schedules.create("s", stored)
+
+  const { schedules } = fleet.node({ tasks: [task] })
+  const { enabled } = await schedules.update("s", { enabled: false }, { ifRevision: 1 })
+
+  assert.equal(enabled, false)
 })
 
 test("an at-most-once run that an operator takes from its worker is not performed again", async () => {

@@ -22,6 +22,25 @@ async function reporting(fleet: Fleet, perform: (context: TaskContext) => unknow
   }
 }
 
+describe("a fraction that isn't between 0 and 1", () => {
+  test.each([[50], [-0.1], [1.01], ["50"], [Number.NaN], [undefined]])("%j is refused", async (fraction) => {
+    await using fleet = new Fleet()
+    const { perform } = await reporting(fleet, ({ progress }) => progress(fraction as number))
+
+    const { state, error, progress } = await perform()
+
+    assert.deepEqual([state, progress], ["failed", null])
+    assert.match(error!, /progress: fraction is .*; use a number between 0 and 1, such as 0.5 for half/)
+  })
+
+  test("a sum that misses 1 by rounding is 1", async () => {
+    await using fleet = new Fleet()
+    const { perform } = await reporting(fleet, ({ progress }) => progress(1 + Number.EPSILON))
+
+    assert.equal((await perform()).progress?.fraction, 1)
+  })
+})
+
 describe("progress reported just before the end", () => {
   test("progress reported just before the end is stored with a success", async () => {
     await using fleet = new Fleet()

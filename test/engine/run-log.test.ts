@@ -17,6 +17,18 @@ async function performed(perform: (context: TaskContext<undefined>, fleet: Fleet
   return { run, lines }
 }
 
+test("the log of an unknown run is refused; that of a run without lines is empty", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  const { runId } = await node.enqueue("task")
+
+  await assert.rejects(async () => await node.runs.logs("nope"), {
+    code: "BELFRY_RUN_NOT_FOUND",
+    message: 'There is no run "nope".',
+  })
+  assert.deepEqual((await node.runs.logs(runId)).items, [])
+})
+
 describe("log", () => {
   test("log lines are stored with the run, in order, with level, fields, attempt and time", async () => {
     const { lines } = await performed(async ({ log }, fleet) => {
@@ -172,13 +184,12 @@ describe("progress", () => {
     assert.deepEqual((await node.runs.get(runId))?.progress, { fraction: 0.5, message: null })
   })
 
-  test("progress is limited to 0 to 1, and its message is cut at 1 KiB", async () => {
+  test("the message of progress is cut at 1 KiB", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
       async run({ progress }) {
-        progress(-3)
-        progress(42, "x".repeat(10_000_000))
+        progress(1, "x".repeat(10_000_000))
         await taking(fleet.clock, "1m")
       },
     })
@@ -196,6 +207,6 @@ describe("progress", () => {
     const { run } = await performed(({ progress }) => progress(Number.NaN))
 
     assert.equal(run.state, "failed")
-    assert.match(run.error!, /Progress NaN is not a number/)
+    assert.match(run.error!, /progress: fraction is NaN; use a number between 0 and 1/)
   })
 })

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import * as z from "zod"
 import { createScheduler, defineTask, type EnqueueOptions, memory, silentLogger } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
 
@@ -22,6 +23,35 @@ test("an enqueued run is stored with its options", async () => {
   assert.deepEqual(answer, { outcome: "created", runId: "mail-1" })
   assert.deepEqual([run.state, run.task, run.payload, run.priority], ["pending", "send", { to: "ada" }, -10])
   assert.deepEqual([run.triggeredBy, run.by, run.scheduleId], ["api", "grace", null])
+})
+
+test("a task name very similar to one of this process is logged once, and the run is stored", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+  const node = fleet.node({ tasks: [task], logger })
+
+  for (const name of ["sent", "sent", "send", "unlike"]) await node.enqueue(name)
+  await node.enqueueMany("sent", [{}, {}])
+
+  assert.deepEqual(
+    lines.map(({ level, message }) => [level, message]),
+    [
+      [
+        "warn",
+        'A run of the task "sent" was enqueued, which this process doesn\'t define. Did you mean "send"?',
+      ],
+    ],
+  )
+  assert.equal((await node.runs.list({ task: "sent" })).items.length, 4)
+})
+
+test("a process without tasks logs nothing about the tasks of its runs", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+
+  await fleet.node({ logger }).enqueue("sent")
+
+  assert.deepEqual(lines, [])
 })
 
 test("without an id, each run gets a new id", async () => {

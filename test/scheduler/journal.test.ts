@@ -55,6 +55,16 @@ test("the journal has every step of a schedule, with the author and the reason",
   )
 })
 
+test("an unknown action is refused with the names of the actions", async () => {
+  await using fleet = new Fleet()
+  const wrong = ["pausd"] as unknown as ["paused"]
+
+  assert.throws(() => fleet.node().journal.list({ actions: wrong }), {
+    code: "BELFRY_SCHEDULER_INVALID",
+    message: /actions\[0\] is "pausd"; use "created", .*"paused", .* or "restored"/,
+  })
+})
+
 test("the journal has the schedules that a deploy creates, changes and deletes, but not a restart", async () => {
   await using fleet = new Fleet()
   const start = (cron: string | null, release: number) => {

@@ -45,6 +45,20 @@ describe("a step for many schedules", () => {
     )
   })
 
+  test("pause by a filter leaves paused schedules as they are; by ids it replaces the pause", async () => {
+    const { schedules } = await withSchedules(2)
+    await schedules.pause("s0", { reason: "moving" })
+    const reasons = async () => {
+      const { items } = await schedules.list()
+      return items.map(({ paused }) => paused?.reason)
+    }
+
+    assert.deepEqual((await schedules.pause({ all: true }, { reason: "incident" })).ids, ["s1"])
+    assert.deepEqual(await reasons(), ["moving", "incident"])
+    await schedules.pause(["s0"], { reason: "replaced" })
+    assert.deepEqual(await reasons(), ["replaced", "incident"])
+  })
+
   test("covers more than one page, and reports progress", async () => {
     const { schedules } = await withSchedules(1_203)
     const progress: number[] = []
@@ -216,4 +230,16 @@ test("a page of a filter without an index may be short, and its cursor continues
   assert.deepEqual(items, [])
   assert.ok(next !== null)
   assert.deepEqual(await collected(list(null)), [11_999, 23_999])
+})
+
+test("a listing can be used like a promise of its page", async () => {
+  const { schedules } = await withSchedules(1)
+  const ended: string[] = []
+
+  const page = await schedules.list().finally(() => void ended.push("read"))
+  const caught = await schedules.occurrences("nope").catch((error: Error) => error.message)
+  const unharmed = await schedules.list().catch(() => null)
+
+  assert.deepEqual([page.items.length, unharmed?.items.length, ended], [1, 1, ["read"]])
+  assert.equal(caught, 'There is no schedule "nope".')
 })

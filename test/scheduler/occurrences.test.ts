@@ -234,6 +234,28 @@ describe("the ledger", () => {
     assert.equal(next, null)
   })
 
+  test("of an unknown schedule is refused; of a deleted one it can be read", async () => {
+    const { test, schedules } = await fixture()
+    await test.advance("1h")
+    await schedules.delete("s")
+
+    await assert.rejects(async () => await schedules.occurrences("nope"), {
+      code: "BELFRY_SCHEDULE_NOT_FOUND",
+      message: 'There is no schedule "nope".',
+    })
+    assert.equal((await schedules.occurrences("s")).items.length, 1)
+    assert.deepEqual((await schedules.occurrences("s", { outcome: "failed" })).items, [])
+  })
+
+  test("of a schedule without occurrences is empty, also of a local one", async () => {
+    const local = task.schedule("local", { cron: "0 * * * *", local: true })
+    const test = await createTestScheduler({ schedules: [local], startAt: "2026-03-10T08:30:00Z" })
+    const { schedules } = test.scheduler
+    await schedules.create("stored", { task: "send", cron: "0 * * * *" })
+
+    for (const id of ["local", "stored"]) assert.deepEqual((await schedules.occurrences(id)).items, [])
+  })
+
   test("is read page by page", async () => {
     const { test, schedules } = await fixture({ cron: "* * * * *" })
     await test.advance("25m")

@@ -166,7 +166,7 @@ test.each([
 
     await assert.rejects(app(fleet, 1, { store, ...options }).reconcile(), {
       code: "BELFRY_SCHEDULE_CHANGED",
-      message: /Schedule "nightly" changed 20 times/,
+      message: /Schedule "nightly" changed 200 times/,
     })
   },
 )

@@ -226,6 +226,6 @@ test("a declared schedule adds its task, and a task with a cron adds its schedul
     code: "BELFRY_CRON_FIELD_RANGE",
   })
   assert.throws(() => defineTask({ name: "a:b", every: "1h", run: () => undefined }), {
-    code: "BELFRY_SCHEDULE_INVALID",
+    code: "BELFRY_TASK_INVALID",
   })
 })

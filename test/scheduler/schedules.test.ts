@@ -238,6 +238,33 @@ describe("pause and resume", () => {
     assert.equal((await schedules.get("s"))?.paused, null)
   })
 
+  test("the next run of a schedule paused until a time is its first occurrence after the pause", async () => {
+    const { test, schedules } = await fixture()
+    await schedules.create("s", { task, cron: "0 * * * *" })
+    await schedules.create("limited", { task, cron: "0 * * * *", endsAt: "2026-03-10T12:00:00Z" })
+
+    const paused = await schedules.pause("s", { until: "2026-03-10T11:20:00Z" })
+    const over = await schedules.pause("limited", { until: "2026-03-10T12:30:00Z" })
+
+    assert.equal(paused.nextRunAt?.toISOString(), "2026-03-10T12:00:00.000Z")
+    assert.equal(over.nextRunAt, null)
+    for (const step of ["30m", "2h"] as const) {
+      await test.advance(step)
+      const [next] = await schedules.preview("s", 1)
+      assert.deepEqual((await schedules.get("s"))?.nextRunAt, next!.dueAt)
+    }
+  })
+
+  test("the next run after a pause isn't an occurrence that an operator skipped", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task, cron: "0 * * * *" })
+
+    await schedules.skip("s", "2026-03-10T12:00:00Z")
+    const paused = await schedules.pause("s", { until: "2026-03-10T11:20:00Z" })
+
+    assert.equal(paused.nextRunAt?.toISOString(), "2026-03-10T13:00:00.000Z")
+  })
+
   test("a pause that ends in the past is refused", async () => {
     const { schedules } = await fixture()
     await schedules.create("s", { task, cron: "0 * * * *" })

@@ -1,6 +1,13 @@
 import * as v from "valibot"
 import * as z from "zod"
-import { createScheduler, defineTask, type Json, memory, type Scheduler } from "../../src/index.ts"
+import {
+  createScheduler,
+  type Duration,
+  defineTask,
+  type Json,
+  memory,
+  type Scheduler,
+} from "../../src/index.ts"
 
 /**
  * This code doesn't run: `tsc` is the test. By the specification (`api.md`) a line under `@ts-expect-error` must not compile. If
@@ -134,24 +141,30 @@ const nothing = defineTask({ name: "nothing", run: async () => {} })
 
 /** The type of a task's result is known to a caller that waits for its run. */
 export async function results(scheduler: Scheduler, which: boolean): Promise<void> {
-  const measured = await (await scheduler.enqueue(measure)).wait({ timeout: "1m" })
-  expectType<
-    Equal<
-      NonNullable<typeof measured>["details"],
-      {
-        readonly bytes: number
-        readonly at: string
-        readonly tags: readonly string[]
-        readonly note: string
-      } | null
-    >
-  >()
-  const reported = await scheduler.runs.wait(await scheduler.enqueue(report))
-  expectType<Equal<NonNullable<typeof reported>["details"], { readonly sent: number } | null>>()
+  const measured = (await (await scheduler.enqueue(measure)).wait({ timeout: "1m" }))?.details
+  if (measured && !("notStored" in measured))
+    expectType<
+      Equal<
+        typeof measured,
+        {
+          readonly bytes: number
+          readonly at: string
+          readonly tags: readonly string[]
+          readonly note: string
+        }
+      >
+    >()
+  // A result that can't be stored: its names can be read, and are undefined.
+  expectType<Equal<NonNullable<typeof measured>["bytes"], number | undefined>>()
+  const reported = (await scheduler.runs.wait(await scheduler.enqueue(report)))?.details
+  expectType<Equal<NonNullable<typeof reported>["sent"], number | undefined>>()
   const done = await (await scheduler.enqueue(nothing)).wait()
   expectType<Equal<NonNullable<typeof done>["details"], null>>()
   const byName = await (await scheduler.enqueue("elsewhere")).wait()
   expectType<Equal<NonNullable<typeof byName>["details"], Json>>()
   const either = await (await scheduler.enqueue(which ? report : nothing)).wait()
-  expectType<Equal<NonNullable<typeof either>["details"], { readonly sent: number } | null>>()
+  expectType<Equal<NonNullable<NonNullable<typeof either>["details"]>["sent"], number | undefined>>()
+  const timeout: Duration = "1h30m15s"
+  // @ts-expect-error Only a queue has a limit.
+  report.schedule("limited", { every: timeout, overlap: { policy: "skip", limit: 2 } })
 }

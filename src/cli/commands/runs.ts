@@ -53,6 +53,8 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   {
     name: "run get",
     summary: "Show a run: its state, attempts and result",
+    details:
+      "In a pipe, prints the row of `run list`. -o table prints everything there, and --json the record.",
     args: [IDS],
     prints: "records",
     needs: "store",

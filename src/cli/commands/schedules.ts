@@ -93,6 +93,8 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule get",
     summary: "Show a schedule: its definition, state, next and last occurrences",
+    details:
+      "In a pipe, prints the row of `schedule list`. -o table prints everything there, and --json the record.",
     args: [IDS],
     prints: "records",
     needs: "store",

@@ -22,6 +22,8 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule pause",
     summary: "Pause schedules: drop occurrences until resumed, or until a time",
+    details:
+      "With --tag or --all, asks first, and leaves schedules that are paused already as they are. A paused schedule that is given by its id gets the new reason and end.",
     args: [IDS],
     options: [
       ...MANY,
@@ -38,20 +40,21 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
         "belfry schedule pause nightly --reason 'warehouse moves' --until 'tomorrow 9am'",
         "until tomorrow 9am",
       ],
-      ["belfry schedule pause -l billing --reason incident-42", "all schedules with a tag"],
+      ["belfry schedule pause -l billing --reason incident-42 --yes", "all schedules with a tag"],
     ],
     load: async () => (await import("../perform/schedule-steer.ts")).pauseSchedules,
   },
   {
     name: "schedule resume",
     summary: "Resume paused schedules",
+    details: "With --tag or --all, asks first.",
     args: [IDS],
     options: [...MANY, DRY_RUN, YES],
     prints: "records",
     needs: "store",
     examples: [
       ["belfry schedule resume nightly", "continue from now; the occurrences of the pause stay dropped"],
-      ["belfry schedule resume --all", "all paused schedules"],
+      ["belfry schedule resume --all --yes", "all paused schedules"],
     ],
     load: async () => (await import("../perform/schedule-steer.ts")).resumeSchedules,
   },

@@ -10,20 +10,36 @@ export interface FileEntry {
   readonly entry: ScheduleEntry
 }
 
-/** The schedules of YAML and JSON files, of folders of them, and of standard input. */
-export async function readScheduleFiles(call: Call, paths: readonly string[]): Promise<readonly FileEntry[]> {
+/** A schedule without an id or a task. */
+export interface EntryProblem {
+  /** The position in the file: `schedule 2 in s.yaml`. */
+  readonly of: string
+  readonly message: string
+}
+
+/**
+ * The schedules of YAML and JSON files, of folders of them, and of standard input. `report` gets the schedules without an id or
+ * a task. By default, they are refused.
+ */
+export async function readScheduleFiles(
+  call: Call,
+  paths: readonly string[],
+  report: (problems: readonly EntryProblem[]) => void = refuse,
+): Promise<readonly FileEntry[]> {
   if (paths.length === 0)
     throw new CliError(
       EXIT.usage,
       "No file was given.",
       "Give one: -f schedules.yaml, or -f - for standard input",
     )
-  const entries: FileEntry[] = []
+  const found: FoundEntry[] = []
   for (const path of paths) {
-    if (path === "-") entries.push(...(await entriesIn("standard input", await call.io.readInput())))
-    else
-      for (const file of filesAt(call.io.cwd, path)) entries.push(...(await entriesIn(file, readText(file))))
+    if (path === "-") found.push(...(await foundIn("standard input", await call.io.readInput())))
+    else for (const file of filesAt(call.io.cwd, path)) found.push(...(await foundIn(file, readText(file))))
   }
+  const problems = found.flatMap(problemsOf)
+  if (problems.length > 0) report(problems)
+  const entries = found.filter(isComplete)
   const seen = new Map<string, string>()
   for (const { file, entry } of entries) {
     const before = seen.get(entry.id)
@@ -65,12 +81,26 @@ function readText(file: string): string {
   }
 }
 
-/** JSON is a subset of YAML, so one parser reads both. */
 export async function entriesIn(file: string, text: string): Promise<readonly FileEntry[]> {
+  const found = await foundIn(file, text)
+  const problems = found.flatMap(problemsOf)
+  if (problems.length > 0) refuse(problems)
+  return found.filter(isComplete)
+}
+
+interface FoundEntry {
+  readonly file: string
+  /** Counts from 1 within the file. */
+  readonly position: number
+  readonly entry: unknown
+}
+
+/** JSON is a subset of YAML, so one parser reads both. */
+async function foundIn(file: string, text: string): Promise<readonly FoundEntry[]> {
   const { parseAllDocuments } = await import("yaml")
   const documents = parseAllDocuments(text)
   if (!Array.isArray(documents)) return []
-  return documents.flatMap((document) => {
+  const entries = documents.flatMap((document) => {
     const [error] = document.errors
     if (error !== undefined)
       throw new CliError(
@@ -80,8 +110,9 @@ export async function entriesIn(file: string, text: string): Promise<readonly Fi
       )
     // Nested aliases can expand exponentially, so their number is limited.
     const value: unknown = document.toJS({ maxAliasCount: 100 })
-    return schedulesIn(file, value).map((entry) => ({ file, entry: checkedEntry(file, entry) }))
+    return schedulesIn(file, value)
   })
+  return entries.map((entry, index) => ({ file, position: index + 1, entry }))
 }
 
 /** `{ schedules: […] }`, a list, or a single schedule. */
@@ -100,10 +131,20 @@ function schedulesIn(file: string, value: unknown): readonly unknown[] {
   )
 }
 
-function checkedEntry(file: string, entry: unknown): ScheduleEntry {
-  const { id, task } = (typeof entry === "object" && entry !== null ? entry : {}) as Partial<ScheduleEntry>
-  if (typeof id === "string" && typeof task === "string") return entry as ScheduleEntry
-  const missing =
-    typeof id === "string" ? `Schedule "${id}" in ${file} has no task.` : `A schedule in ${file} has no id.`
-  throw new CliError(EXIT.invalid, missing, "Each schedule needs an id and a task, both strings.")
+function isComplete(found: FoundEntry): found is FoundEntry & FileEntry {
+  const { id, task } = Object(found.entry) as Partial<ScheduleEntry>
+  return typeof id === "string" && typeof task === "string"
+}
+
+function problemsOf(found: FoundEntry): readonly EntryProblem[] {
+  if (isComplete(found)) return []
+  const { id } = Object(found.entry) as Partial<ScheduleEntry>
+  const of = `schedule ${found.position} in ${found.file}`
+  if (typeof id === "string") return [{ of, message: `Schedule "${id}" in ${found.file} has no task.` }]
+  return [{ of, message: `Schedule ${found.position} in ${found.file} has no id.` }]
+}
+
+function refuse(problems: readonly EntryProblem[]): never {
+  const text = problems.map(({ message }) => message).join(" ")
+  throw new CliError(EXIT.invalid, text, "Each schedule needs an id and a task, both strings.")
 }

@@ -1,5 +1,10 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { ApplyOptions, ApplyReport, ScheduleToApply } from "../../scheduler/schedules/apply.ts"
+import {
+  type ApplyOptions,
+  type ApplyReport,
+  notTaken,
+  type ScheduleToApply,
+} from "../../scheduler/schedules/apply.ts"
 import { problemOf } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
@@ -19,7 +24,9 @@ export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
     call,
     async ({ scheduler: { schedules } }) => {
       const planned = await schedules.apply(wanted, { ...options, dryRun: true })
-      if (exitOf(planned.steps) !== undefined || flags.isOn("dryRun")) return printReport(call, planned)
+      if (exitOf(planned.steps) !== undefined)
+        return printReport(call, { ...planned, steps: notTaken(planned.steps) })
+      if (flags.isOn("dryRun")) return printReport(call, planned)
       const deleted = planned.steps.filter(({ action }) => action === "delete").map(({ id }) => id)
       if (deleted.length > 0)
         await confirm(call, `Delete ${deleted.slice(0, 10).join(", ")}?`, deleted.length)

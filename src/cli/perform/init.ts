@@ -41,6 +41,8 @@ const TEXT = [
   "",
   "export default defineConfig({",
   '  store: "./belfry.db",',
+  "  // The name of this application. Keep it: schedules in the store belong to it.",
+  '  owner: "my-app",',
   "  tasks: [greet],",
   '  schedules: [greet.schedule("greet-every-minute", { cron: "* * * * *" })],',
   "})",

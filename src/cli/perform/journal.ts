@@ -1,10 +1,12 @@
 import { DATE_MAX } from "../../core/records/valid-records.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { Call } from "../parsing/command.ts"
 import { pastTimeOf } from "../parsing/run-filter.ts"
 import { type RowFormat, showAll } from "../printing/output.ts"
 import { distanceWords, isoOrDash } from "../printing/time-text.ts"
+import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
 /** The changes of schedules, newest first. */
@@ -22,9 +24,18 @@ export async function showJournal(call: Call): Promise<undefined> {
   const query = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
   await withScheduler(call, async ({ scheduler }) => {
     const list = scheduler.journal.list({ ...query, limit: Math.min(limit, 1_000) })
-    await showAll(call, await collected(list, limit), journalRows(call))
+    const entries = await collected(list, limit)
+    // The journal of a deleted schedule can be read.
+    if (schedule !== undefined && entries.length === 0) await requireKnown(scheduler, schedule)
+    await showAll(call, entries, journalRows(call))
   })
   return undefined
+}
+
+/** Throws if the schedule doesn't exist and the journal has no entry of it at any time. */
+async function requireKnown(scheduler: Client, id: string): Promise<void> {
+  const { items } = await scheduler.journal.list({ subject: "schedule", subjectId: id, limit: 1 })
+  if (items.length === 0) await scheduleOf(scheduler, id)
 }
 
 function journalRows(call: Call): RowFormat<JournalEntryView> {

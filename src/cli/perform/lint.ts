@@ -46,10 +46,15 @@ function lintExpression({ flags, io }: Call, expression: string): readonly Findi
 
 async function lintFiles(call: Call, files: readonly string[]): Promise<readonly Finding[]> {
   const now = call.io.clock.now()
-  const entries = await readScheduleFiles(call, files)
-  return entries.flatMap(({ entry: { id, task, payload, ...options } }) =>
+  const incomplete: Finding[] = []
+  const entries = await readScheduleFiles(call, files, (problems) => {
+    for (const problem of problems)
+      incomplete.push({ ...problem, code: "BELFRY_SCHEDULE_INVALID", severity: "error" })
+  })
+  const found = entries.flatMap(({ entry: { id, task, payload, ...options } }) =>
     findingsOf(id, () => lintsOf(unstoredView(id, options, { task, payload, now }), now, options.dst)),
   )
+  return [...incomplete, ...found]
 }
 
 /** An invalid expression or definition is reported as a finding. */

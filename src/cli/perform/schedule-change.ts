@@ -5,7 +5,11 @@ import { unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { Client } from "../../scheduler/client.ts"
 import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
 import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-check.ts"
-import { changedOptions, type ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
+import {
+  changedOptions,
+  checkChanges,
+  type ScheduleChanges,
+} from "../../scheduler/schedules/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { printLints } from "../checks/lints.ts"
@@ -132,6 +136,7 @@ function camelCase(option: string): string {
 function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly ChangedValue[] {
   const definition = definitionOf(stored)
   const { id, owner, release } = stored
+  checkChanges(changes, definition, id)
   const task = (changes.task as string | undefined) ?? stored.task
   const payload = changes.payload === undefined ? stored.payload : changes.payload
   const about = { id, task, payload, owner, release, now: io.clock.now() }

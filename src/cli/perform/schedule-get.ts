@@ -49,7 +49,8 @@ async function describe(call: Call, scheduler: Client, schedule: ScheduleView): 
   if (entries.length === 0) return
   io.out(`\n${paint("bold", "Last")}\n`)
   const { columns } = ledgerRows(call, schedule)
-  io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
+  // With headers: without one, nobody knows that a duration is the lateness.
+  io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: true, indent: "  " }))
 }
 
 function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly Fact[] {
@@ -86,11 +87,11 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
 }
 
 function catchUpWords({ policy, graceMs, windowMs, limit }: ScheduleView["catchUp"]): string {
-  const grace = `late after ${formatDuration(graceMs)}`
-  if (policy === "none") return `none, ${grace}`
+  const grace = `(up to ${formatDuration(graceMs)} late counts as on time)`
+  if (policy === "none") return `none ${grace}`
   return policy === "once"
-    ? `once, ${grace}`
-    : `all, at most ${limit} of the last ${formatDuration(windowMs)}, ${grace}`
+    ? `once ${grace}`
+    : `all, at most ${limit} of the last ${formatDuration(windowMs)} ${grace}`
 }
 
 function dependencyWords({ scheduleId, withinMs }: ScheduleView["dependsOn"][number]): string {

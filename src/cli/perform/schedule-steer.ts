@@ -4,7 +4,7 @@ import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { instantFlag } from "../parsing/definition-flags.ts"
-import { hint, showAll, warn } from "../printing/output.ts"
+import { hint, isForPeople, showAll, warn } from "../printing/output.ts"
 import { printable } from "../printing/printable.ts"
 import { scheduleRows } from "../printing/schedule-rows.ts"
 import { allSchedules, scheduleOf } from "../session/lookups.ts"
@@ -49,37 +49,58 @@ export async function deleteSchedules(call: Call): Promise<undefined> {
 
 async function steer(
   call: Call,
-  verb: "pause" | "resume",
+  verb: Verb,
   aboutOf: (schedules: readonly ScheduleView[]) => { until?: Date },
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const found = await selectedSchedules(call, scheduler)
-    // With --tag or --all only paused schedules are resumed and shown. Schedules given by id are always shown.
-    const isUnfiltered = verb === "pause" || call.args.length > 0
-    const targets = isUnfiltered ? found : found.filter(({ paused }) => paused !== null)
+    // With --tag or --all, only the schedules that would change are changed and shown. Schedules given by id are all shown.
+    const isFilter = call.args.length === 0
+    const targets = isFilter ? found.filter(({ paused }) => (paused === null) === (verb === "pause")) : found
+    const none = noneWords(verb, found.length > 0 && isFilter)
     const isDry = call.flags.isOn("dryRun")
-    if (targets.length > 100 && !isDry)
-      await confirm(
-        call,
-        `${verb === "pause" ? "Pause" : "Resume"} ${targets.length} schedules?`,
-        targets.length,
-      )
+    if (!isDry && (targets.length > 100 || (isFilter && targets.length > 0)))
+      await confirm(call, `${capitalized(verb)} ${these(targets)}?`, targets.length)
     const ids = targets.map(({ id }) => id)
     const because = { ...becauseOf(call), ...aboutOf(targets) }
     const { refused } = await scheduler.schedules[verb](ids, because)
     for (const { message } of refused) warn(call, message)
-    if (isDry)
-      hint(
-        call,
-        `Would ${verb} ${ids.length === 1 ? "this schedule" : `these ${ids.length} schedules`}. Nothing was changed.`,
-      )
-    await showAll(
-      call,
-      isDry ? targets : await readSchedules(scheduler, ids),
-      scheduleRows(call, isUnfiltered ? "No schedule matches." : "No matching schedule is paused."),
-    )
+    if (isDry) hint(call, `${targets.length === 0 ? none : wouldWords(verb, targets)} Nothing was changed.`)
+    if (isDry && targets.length === 0 && isForPeople(call)) return
+    await showAll(call, isDry ? targets : await readSchedules(scheduler, ids), scheduleRows(call, none))
   })
   return undefined
+}
+
+type Verb = "pause" | "resume"
+
+function noneWords(verb: Verb, isMatched: boolean): string {
+  if (!isMatched) return "No schedule matches."
+  return verb === "pause" ? "All matching schedules are paused already." : "No matching schedule is paused."
+}
+
+function wouldWords(verb: Verb, targets: readonly ScheduleView[]): string {
+  const paused = targets.filter(({ paused }) => paused !== null)
+  const running = targets.filter(({ paused }) => paused === null)
+  const sentences =
+    verb === "pause"
+      ? [
+          running.length > 0 && `Would pause ${these(running)}.`,
+          paused.length > 0 && `Would replace the pause of ${these(paused)}.`,
+        ]
+      : [
+          paused.length > 0 && `Would resume ${these(paused)}.`,
+          running.length > 0 && `Not paused: ${these(running)}.`,
+        ]
+  return sentences.filter((sentence) => sentence !== false).join(" ")
+}
+
+function these(schedules: readonly ScheduleView[]): string {
+  return schedules.length === 1 ? schedules[0]!.id : `${schedules.length} schedules`
+}
+
+function capitalized(verb: Verb): string {
+  return verb === "pause" ? "Pause" : "Resume"
 }
 
 async function readSchedules(

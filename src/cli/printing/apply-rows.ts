@@ -4,11 +4,11 @@ import type { RowFormat } from "./output.ts"
 import type { Colour } from "./table.ts"
 
 /** The action of a step, or why it was not taken. */
-type Outcome = "create" | "change" | "same" | "delete" | "left alone" | "failed" | "not done"
+type Outcome = "create" | "change" | "same" | "delete" | "left alone" | "failed" | "not tried"
 
 function outcomeOf({ action, refused, isNotTried }: ApplyStep): Outcome {
   if (refused !== null) return "failed"
-  if (isNotTried) return "not done"
+  if (isNotTried) return "not tried"
   return action === "owned" ? "left alone" : action
 }
 
@@ -19,7 +19,7 @@ const COLOURS: Readonly<Record<Outcome, Colour | null>> = {
   delete: "red",
   "left alone": "dim",
   failed: "red",
-  "not done": "yellow",
+  "not tried": "yellow",
 }
 
 export function applyRows(withValues: boolean): RowFormat<ApplyStep> {
@@ -44,7 +44,7 @@ export function applyRows(withValues: boolean): RowFormat<ApplyStep> {
 
 function whyOf({ action, owner, refused, isNotTried }: ApplyStep): string | null {
   if (refused !== null) return `${action}: ${refused.message}`
-  if (isNotTried) return "an earlier problem stopped it"
+  if (isNotTried) return "another schedule's problem stopped it"
   if (action === "owned") return `declared in code (owner ${owner})`
   return action === "delete" ? "in no file" : null
 }
@@ -64,10 +64,10 @@ export function isTaken(step: ApplyStep): boolean {
 
 export function summaryOf(steps: readonly ApplyStep[]): string {
   const count = (outcome: Outcome) => steps.filter((step) => outcomeOf(step) === outcome).length
-  const [failed, notDone] = [count("failed"), count("not done")]
+  const [failed, notTried] = [count("failed"), count("not tried")]
   return [
     `${count("create")} created, ${count("change")} changed, ${count("same")} the same, ${count("delete")} deleted, ${count("left alone")} left alone`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(notDone === 0 ? [] : [`${notDone} not done`]),
+    ...(notTried === 0 ? [] : [`${notTried} not tried`]),
   ].join(", ")
 }

@@ -26,7 +26,7 @@ export function ledgerRows(
       {
         header: "REASON",
         text: (entry) => entry.reason ?? "-",
-        brief: (entry) => entry.reason ?? "",
+        brief: reasonWords,
         isLeftOutIfEmpty: true,
       },
       { header: "COUNT", text: ({ count }) => String(count), brief: countWords, isLeftOutIfEmpty: true },
@@ -43,6 +43,12 @@ export function ledgerRows(
     nameOf: ({ runId }) => runId,
     none: `No occurrence so far. Manual runs: belfry run list --schedule ${commandWord(id)}. Next occurrences: belfry schedule next ${commandWord(id)}`,
   }
+}
+
+/** A retried run has the reason of its retry. Beside its end, that would read as the cause of the end. */
+function reasonWords({ outcome, reason }: LedgerEntry): string {
+  const isOfRetry = (outcome === "failed" || outcome === "succeeded") && reason !== "lost"
+  return reason === null || isOfRetry ? "" : reason
 }
 
 function countWords({ count, standsFor }: LedgerEntry): string {

@@ -72,8 +72,8 @@ function dueWords(
   viewer: string,
   now: number,
 ): string {
-  const at = paused === null ? nextRunAt : paused.until
-  return at === null || !enabled ? "" : bothWords(at.getTime(), { own: timezone, viewer }, now)
+  const isHeld = !enabled || (paused !== null && paused.until === null)
+  return nextRunAt === null || isHeld ? "" : bothWords(nextRunAt.getTime(), { own: timezone, viewer }, now)
 }
 
 /** The time until the next run, and the time of day in both zones. */

@@ -13,15 +13,19 @@ export function lintDayRule(cron: CalendarCron, now: Instant): Lint | null {
   if (cron.dayOfMonth.isAny || cron.dayOfWeek.isAny) return null
   const days = nextDays(cron, now, 5)
   const next = days.length === 0 ? "" : ` Next: ${joinWords(days)}.`
-  const fields = `day of month "${cron.dayOfMonth.text}" and day of week "${cron.dayOfWeek.text}"`
+  const [date, weekday] = [`day of month "${cron.dayOfMonth.text}"`, `day of week "${cron.dayOfWeek.text}"`]
   if (cron.dayMatch === "both") {
     // The author chose this with `+` or an option, so the lint only confirms it.
-    return { code: "L02", severity: "info", message: `A day must match both ${fields}.${next}` }
+    return {
+      code: "L02",
+      severity: "info",
+      message: `The cron occurs only on days that match both the ${date} and the ${weekday}.${next}`,
+    }
   }
   return {
     code: "L02",
     severity: "warn",
-    message: `A day that matches either of ${fields} counts, as in POSIX; put + before the weekday for both.${next}`,
+    message: `The cron occurs on each day that matches the ${date} or the ${weekday}, as in POSIX. To require both, put + before the weekday.${next}`,
     fix: { option: "cron", value: expressionWith(cron, { dayOfWeek: `+${cron.dayOfWeek.text}` }) },
   }
 }

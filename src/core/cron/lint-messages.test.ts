@@ -32,8 +32,9 @@ const MESSAGES: readonly Message[] = [
       code: "L02",
       severity: "warn",
       message:
-        'A day that matches either of day of month "1-7" and day of week "1" counts, as in POSIX; put + before the ' +
-        "weekday for both. Next: Mon 19 Jan 2026, Mon 26 Jan 2026, Sun 1 Feb 2026, Mon 2 Feb 2026 and Tue 3 Feb 2026.",
+        'The cron occurs on each day that matches the day of month "1-7" or the day of week "1", as in POSIX. ' +
+        "To require both, put + before the " +
+        "weekday. Next: Mon 19 Jan 2026, Mon 26 Jan 2026, Sun 1 Feb 2026, Mon 2 Feb 2026 and Tue 3 Feb 2026.",
       fix: { option: "cron", value: "0 9 1-7 * +1" },
     },
   },
@@ -43,7 +44,8 @@ const MESSAGES: readonly Message[] = [
       code: "L02",
       severity: "info",
       message:
-        'A day must match both day of month "13" and day of week "FRI". Next: Fri 13 Feb 2026, Fri 13 Mar 2026, ' +
+        'The cron occurs only on days that match both the day of month "13" and the day of week "FRI". ' +
+        "Next: Fri 13 Feb 2026, Fri 13 Mar 2026, " +
         "Fri 13 Nov 2026, Fri 13 Aug 2027 and Fri 13 Oct 2028.",
     },
   },

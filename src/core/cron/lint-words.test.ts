@@ -149,7 +149,7 @@ test("L02 names a day with two occurrences in its last hour once", () => {
 test("L02 names no days if none comes again", () => {
   assert.equal(
     lintTexts("0 9 1-7 * +1", { now: LATEST - DAY })[0],
-    'L02 info: A day must match both day of month "1-7" and day of week "1".',
+    'L02 info: The cron occurs only on days that match both the day of month "1-7" and the day of week "1".',
   )
 })
 

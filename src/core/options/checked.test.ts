@@ -77,7 +77,8 @@ describe("option values", () => {
     ],
     [{ share: Number.NaN }, "share is NaN; use a share from 0 to 1."],
     [{ backoff: "toString" }, 'backoff is "toString"; use "fixed" or "linear".'],
-    [{ tags: "a" }, 'tags is "a"; use a list of 0 to 2.'],
+    [{ tags: "a" }, 'tags is "a"; use a list, each text of 1 to 3 characters.'],
+    [{ tags: ["a", "b", "c"] }, "tags is a list of 3; use a list of at most 2."],
     [{ tags: ["a", 1] }, "tags[1] is 1; use text of 1 to 3 characters."],
     [{ nested: {} }, "nested.limit is undefined; use a whole number from 1 to 2."],
     [{ nested: { limit: null } }, "nested.limit is null; use a whole number from 1 to 2."],
@@ -129,8 +130,16 @@ describe("option names", () => {
   test.each([
     [{ tz: "UTC" }, "tz is not an option. Did you mean timezone?"],
     [{ pattern: "0 3 * * *" }, "pattern is not an option. Did you mean cron?"],
-  ])("for a name from BullMQ or pg-boss, the same option of Belfry is suggested: %o", (given, problem) => {
-    const table = { cron: text({ min: 1, max: 50 }), timezone: text({ min: 1, max: 50 }) }
+    [{ jobId: "1" }, "jobId is not an option. Did you mean id?"],
+    [{ startAfter: 5 }, "startAfter is not an option. Did you mean delay or at?"],
+    [{ attempts: 5 }, "attempts is not an option. Did you mean retry: { attempts }?"],
+    [{ handler: 5 }, "handler is not an option. Did you mean run?"],
+    [{ data: 5 }, "data is not an option. Did you mean payload?"],
+    [{ scheduleId: "a" }, "scheduleId is not an option. Did you mean id?"],
+    [{ connectionString: "a" }, "connectionString is not an option. Did you mean url?"],
+  ])("for a name from another library, the same option of Belfry is suggested: %o", (given, problem) => {
+    const names = ["cron", "timezone", "id", "delay", "at", "retry", "run", "payload", "url"]
+    const table = Object.fromEntries(names.map((name) => [name, text({ min: 1, max: 50 })]))
 
     assert.equal(thrownBy(() => checked(given, table, SOURCE)).message, `enqueue: ${problem}`)
   })
@@ -180,7 +189,7 @@ describe("objects of options", () => {
     assert.match(refusalOf({ key: proxy }).message, /^enqueue: key is an unreadable object; use text/)
     assert.equal(
       refusalOf({ tags: proxy }).message,
-      "enqueue: tags can't be read; use a list of 0 to 2, each text of 1 to 3 characters.",
+      "enqueue: tags can't be read; use a list of at most 2, each text of 1 to 3 characters.",
     )
     assert.instanceOf(refusalOf({ tags: proxy }).cause, TypeError)
     assert.equal(refusalOf({ tags: proxy }).details["value"], "an unreadable object")

@@ -1,6 +1,7 @@
 import { BelfryError, type ErrorCode } from "../errors.ts"
-import { editDistance } from "../values/edit-distance.ts"
+import { nearest } from "../values/nearest.ts"
 import { plain, shown } from "../values/shown.ts"
+import { foreignName } from "./foreign-names.ts"
 
 /**
  * Checks all options that users pass. Each option is declared once, in a table: its name and its type. An unknown name, a value
@@ -32,6 +33,8 @@ export interface OptionSource {
   /** How the message begins: `Schedule "report"`, or the name of the function that was called. */
   readonly subject: string
   readonly details?: Readonly<Record<string, unknown>>
+  /** What to do with an unknown option that belongs elsewhere. Undefined: it doesn't. */
+  elsewhere?(unknown: string): string | undefined
 }
 
 /** One option of a source, such as `catchUp.limit`. */
@@ -174,20 +177,14 @@ export function copied<Given extends object>(given: Given | null | undefined, at
   throw notAllowed(given, "an object", at)
 }
 
-/** Names that BullMQ and pg-boss use, with Belfry's name for the same option. */
-const FOREIGN_NAMES: ReadonlyMap<string, string> = new Map([
-  ["tz", "timezone"],
-  ["pattern", "cron"],
-])
-
 /** Without this error, a misspelt policy would silently not apply. */
 function unknownOption(name: string, table: OptionTable, at: OptionPath): BelfryError {
   const names = Object.keys(table)
-  const foreign = FOREIGN_NAMES.get(name)
-  const near = foreign !== undefined && names.includes(foreign) ? foreign : nearest(name, names)
-  const help = near === null ? `Known options: ${names.join(", ")}` : `Did you mean ${near}?`
   const option = shortName(at.option)
-  const text = `${at.source.subject}: ${option} is not an option. ${help}${near === null ? "." : ""}`
+  const elsewhere = at.option === name ? at.source.elsewhere?.(name) : undefined
+  const near = foreignName(name, names) ?? nearest(name, names)
+  const help = near === null ? `Known options: ${names.join(", ")}.` : `Did you mean ${near}?`
+  const text = `${at.source.subject}: ${option} is not an option. ${elsewhere ?? help}`
   return new BelfryError(at.source.code, text, { details: { ...at.source.details, option } })
 }
 
@@ -227,18 +224,6 @@ const NAME_MAX = 60
 function shortName(name: string): string {
   const plain = /^[\w.[\]-]+$/.test(name) ? name : shown(name)
   return plain.length > NAME_MAX ? `${plain.slice(0, NAME_MAX)}…` : plain
-}
-
-/** The known name nearest to a misspelt one. Null if none is close. */
-function nearest(name: string, known: readonly string[]): string | null {
-  if (name.length > NAME_MAX) return null
-  const most = Math.max(1, Math.floor(name.length / 3))
-  const distanceTo = (candidate: string) => editDistance(name.toLowerCase(), candidate.toLowerCase(), most)
-  const [best] = known
-    .map((candidate) => ({ candidate, distance: distanceTo(candidate) }))
-    .filter(({ distance }) => distance <= most)
-    .sort((a, b) => a.distance - b.distance)
-  return best?.candidate ?? null
 }
 
 /** Refuses further arguments, because options passed there would be silently ignored. `rule` says what is accepted. */

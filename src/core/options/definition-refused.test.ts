@@ -33,6 +33,11 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     'Schedule "report": triggers can\'t be combined with cron, every, at or in.',
   ],
   [
+    options({ cron: "@daily", overlap: { policy: "skip", limit: 2 } }),
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": overlap.limit applies to queue, not to skip.',
+  ],
+  [
     { cron: "@daily", anchor: at("10:00") },
     "BELFRY_SCHEDULE_INVALID",
     'Schedule "report": anchor applies to every, not to cron.',
@@ -137,7 +142,7 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     { tags: Array(51).fill("a") },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": tags is a list of 51; use a list of 0 to 50.',
+    'Schedule "report": tags is a list of 51; use a list of at most 50.',
   ],
   [
     { maxConcurrentRuns: 1.5 },

@@ -48,6 +48,9 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
   const source = scheduleSource(checkId(context.id))
   const task = checkedValue(context.task, required(TASK_NAME), { source, option: "task" })
   const given = checked(options, SCHEDULE_OPTIONS, source)
+  const { overlap } = given
+  if (overlap?.limit !== undefined && overlap.policy !== "queue")
+    throw refusal({ source, option: "overlap.limit" }, `applies to queue, not to ${overlap.policy}`)
   const policies = policiesOf(given, source)
   if (policies.dependsOn.some(({ scheduleId }) => scheduleId === context.id))
     throw refusal({ source, option: "dependsOn" }, "names the schedule itself")
@@ -198,7 +201,9 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: OptionPa
     throw refuse(part, `needs ${KIND_OF[part]}, which is missing: give both, even to change only ${part}`)
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
-    throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)
+    // A declared schedule can't have `in`.
+    const known = now === null ? "cron, every and at" : "cron, every, at and in"
+    throw refuse("trigger", `must be exactly one of ${known}; found ${found}`)
   }
   for (const option of DETAILS) {
     if (given[option] !== undefined && KIND_OF[option] !== kinds[0])

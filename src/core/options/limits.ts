@@ -6,8 +6,10 @@ import { integer, objectWith, text, textLike } from "./option-types.ts"
  * 2,704 bytes and a character takes up to 4 of them, counts fit into 32 bits, and a claim with a limit reads only a short list.
  */
 
+export const IS_SCHEDULE_ID = /^[A-Za-z0-9_-]{1,200}$/
+
 export const SCHEDULE_ID: OptionType<string> = textLike(
-  /^[A-Za-z0-9_-]{1,200}$/,
+  IS_SCHEDULE_ID,
   '1 to 200 letters, digits, "_" and "-"',
 )
 

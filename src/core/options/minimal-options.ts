@@ -85,7 +85,8 @@ function minimalCatchUp({ policy, graceMs, windowMs, limit }: CatchUp): Json | u
 }
 
 function minimalOverlap({ overlap: { policy, limit }, catchUp }: Policies): Json | undefined {
-  if (limit !== usualLimit(catchUp)) return { policy, limit }
+  // Only a queue has a limit.
+  if (policy === "queue" && limit !== usualLimit(catchUp)) return { policy, limit }
   return policy === "skip" ? undefined : policy
 }
 

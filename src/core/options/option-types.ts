@@ -146,14 +146,18 @@ export const instant: OptionType<Instant> = {
   },
 }
 
-export function list<Value>(kind: OptionType<Value>, { min = 0, max }: { min?: number; max: number }) {
-  const allowed = `a list of ${min} to ${max}, each ${kind.allowed}`
+/** `form` follows "use" in the message for a value that isn't a list. */
+export function list<Value>(
+  kind: OptionType<Value>,
+  { min = 0, max, form = `a list, each ${kind.allowed}` }: { min?: number; max: number; form?: string },
+) {
+  const sized = `a list of ${min === 0 ? "at most" : `${min} to`} ${max}`
   return {
-    allowed,
+    allowed: `${sized}, each ${kind.allowed}`,
     ...(kind.table !== undefined && { table: kind.table }),
     read(value: unknown, at: OptionPath): readonly Value[] {
-      if (!Array.isArray(value) || value.length < min || value.length > max)
-        throw notAllowed(value, `a list of ${min} to ${max}`, at)
+      if (!Array.isArray(value)) throw notAllowed(value, form, at)
+      if (value.length < min || value.length > max) throw notAllowed(value, sized, at)
       // `Array.from` visits holes, which `map` would skip.
       return Array.from(value, (each, index) =>
         kind.read(each, { source: at.source, option: `${at.option}[${index}]` }),

@@ -43,7 +43,7 @@ export interface ScheduleOptions extends TriggerOptions {
   readonly priority?: PriorityOption
   /** Delays each occurrence by up to this long: deterministic by schedule and occurrence, never past the next occurrence. */
   readonly jitter?: Duration
-  /** Leaves out occurrences closer than this to the previous one. */
+  /** Leaves out occurrences closer than this to the last fired one. They leave no record. */
   readonly spacing?: Duration
   readonly startsAt?: When
   readonly endsAt?: When

@@ -3,7 +3,14 @@ import { CATCH_UP_LIMIT_MAX } from "../planning/catch-up.ts"
 import { DEFAULT_RETRY, type RetryPolicy } from "../run/backoff.ts"
 import type { CatchUp, Dependency, Overlap } from "../schedule/schedule.ts"
 import { DAY, MINUTE } from "../time/instant.ts"
-import { type Checked, checkedValue, type OptionSource, type OptionType, refusal } from "./checked.ts"
+import {
+  type Checked,
+  checkedValue,
+  notAllowed,
+  type OptionSource,
+  type OptionType,
+  refusal,
+} from "./checked.ts"
 import { SCHEDULE_ID } from "./limits.ts"
 import {
   choice,
@@ -88,8 +95,12 @@ const PRIORITY_NAME = choice(...(Object.keys(PRIORITIES) as (keyof typeof PRIORI
 
 export const PRIORITY: OptionType<number> = {
   allowed: `${PRIORITY_NAME.allowed}, or ${PRIORITY_NUMBER.allowed}`,
-  read: (value, at) =>
-    typeof value === "string" ? PRIORITIES[PRIORITY_NAME.read(value, at)] : PRIORITY_NUMBER.read(value, at),
+  read(value, at) {
+    if (typeof value === "number") return PRIORITY_NUMBER.read(value, at)
+    if (typeof value === "string" && Object.hasOwn(PRIORITIES, value))
+      return PRIORITIES[value as keyof typeof PRIORITIES]
+    throw notAllowed(value, PRIORITY.allowed, at)
+  },
 }
 
 const RETRY_TABLE = {

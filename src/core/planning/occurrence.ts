@@ -59,10 +59,17 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
   return isSpent(schedule) ? null : occurrenceAfter(schedule, after)
 }
 
-/** When a schedule runs next. `nextRunAt` is earlier if an operator skipped occurrences before: they are recorded then. */
+/**
+ * When a schedule runs next. The stored `nextRunAt` is earlier if an operator skipped occurrences before, which are recorded
+ * then, and during a pause with an end: it is the end of the pause.
+ */
 export function nextToRunAt(schedule: Schedule): Instant | null {
-  const { nextRunAt, coveredUntil, overrides } = schedule
+  const { nextRunAt, coveredUntil, overrides, paused } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
+  if (paused !== null && paused.until !== null) {
+    const dropped = passedBy(schedule, paused.until - 1)
+    return nextToRun(schedule, Math.max(coveredUntil, dropped))?.dueAt ?? null
+  }
   if (overrides.every(({ dueAt }) => dueAt !== null)) return nextRunAt
   const isSkipped = upcomingAfter(schedule, coveredUntil)?.isSkipped === true
   return isSkipped ? (nextToRun(schedule, coveredUntil)?.dueAt ?? null) : nextRunAt

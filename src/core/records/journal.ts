@@ -1,6 +1,32 @@
 import type { Instant } from "../time/instant.ts"
 import type { Json } from "../values/json.ts"
 
+/** What the journal records of a schedule. A newer version may record other actions. */
+export type JournalAction =
+  | "created"
+  | "updated"
+  | "deleted"
+  | "paused"
+  | "resumed"
+  | "triggered"
+  | "rescheduled"
+  | "skipped"
+  | "moved"
+  | "restored"
+
+export const JOURNAL_ACTIONS: readonly JournalAction[] = [
+  "created",
+  "updated",
+  "deleted",
+  "paused",
+  "resumed",
+  "triggered",
+  "rescheduled",
+  "skipped",
+  "moved",
+  "restored",
+]
+
 /** A change made by a person, a program or a deploy. Runs are not in the journal: each has its own history. */
 export interface JournalEntry extends NewJournalEntry {
   readonly at: Instant

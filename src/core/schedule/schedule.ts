@@ -41,7 +41,7 @@ export interface ScheduleDefinition {
   readonly dst: DstPolicy
   readonly priority: number
   readonly jitterMs: number
-  /** Occurrences closer than this to the last fired one don't count. */
+  /** Occurrences closer than this to the last fired one are left out and leave no record. */
   readonly spacingMs: number
   readonly startsAt: Instant | null
   readonly endsAt: Instant | null

@@ -5,7 +5,12 @@ import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
 type Unit = "ms" | "s" | "m" | "h" | "d" | "w"
 
 /** `"90s"`, `"15m"`, `"1h30m"`, ISO 8601 such as `"PT15M"`, or milliseconds. Days are 24 hours. */
-export type Duration = number | `${number}${Unit}` | `${number}${Unit}${number}${Unit}` | `P${string}`
+export type Duration =
+  | number
+  | `${number}${Unit}`
+  | `${number}${Unit}${number}${Unit}`
+  | `${number}${Unit}${number}${Unit}${number}${Unit}`
+  | `P${string}`
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 

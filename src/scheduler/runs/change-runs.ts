@@ -61,7 +61,7 @@ export const RELEASE: RunOperation = {
   decide: (run, { by, reason }) => (run.state === "running" ? takeAway(run, reason!, by) : null),
 }
 
-const TRIES = 20
+const TRIES = 200
 
 /** Decides on the stored run, and decides again if the run changes meanwhile. Returns the changed run. */
 export async function changeRun(

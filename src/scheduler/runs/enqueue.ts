@@ -25,6 +25,7 @@ import type { Duration } from "../../core/time/duration.ts"
 import { type Json, toPayload } from "../../core/values/json.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { PayloadOption } from "../../task/declared-schedule.ts"
+import { checkAttempts } from "../../task/one-attempt.ts"
 import { checkPayload, isAsync, payloadOrThrow } from "../../task/payload.ts"
 import { type AnyTask, TASK } from "../../task/task.ts"
 import { checkTakesPayload } from "../schedules/payload-check.ts"
@@ -128,6 +129,7 @@ export async function newRunsFor(
       : checkedValue(given, required(TASK), { source: SOURCE, option: "task" })
   // Array.from also visits the holes of a sparse array.
   const newRuns = Array.from(runs, (options) => newRunOf(task, options, clock))
+  for (const { retry } of newRuns) checkAttempts(known, retry, { source: SOURCE, option: "retry" })
   if (known !== undefined) await checkPayloads(known, newRuns)
   return newRuns
 }

@@ -36,7 +36,7 @@ export interface Runs {
    * Cancels the run at once. A worker that is performing the run is notified and can no longer finish it. With a filter: the
    * unfinished runs.
    */
-  cancel(id: string, because?: ChangeReason): Promise<RunView>
+  cancel(id: string, changeReason?: ChangeReason): Promise<RunView>
   /** Cancels many runs. */
   cancel(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
@@ -49,7 +49,7 @@ export interface Runs {
   retry(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
   /** Takes a running run away from its worker and makes the run claimable at once. */
-  release(id: string, because?: ChangeReason): Promise<RunView>
+  release(id: string, changeReason?: ChangeReason): Promise<RunView>
   /** Releases many runs. */
   release(which: RunSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 

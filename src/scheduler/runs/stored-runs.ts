@@ -150,7 +150,9 @@ export class StoredRuns implements Runs {
       first: cursor?.(name) ?? after,
       read: async (place, size) => {
         await this.#parts.ready()
-        return this.#parts.store.readLogs({ runId, after: place, limit: size })
+        const lines = await this.#parts.store.readLogs({ runId, after: place, limit: size })
+        if (lines.length === 0 && place === null) await requireRun(this.#parts.store, runId)
+        return lines
       },
       placeOf: ({ attempt, number }): LogPlace => ({ attempt, number }),
       show: logLineView,

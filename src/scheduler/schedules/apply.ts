@@ -79,9 +79,13 @@ export async function applySchedules(
   const dry = { ...parts, store: dryStore(parts.store) }
   const tried = await takeAll(dry, planned, because as ChangeReason)
   if (dryRun) return { steps: tried, isDryRun: true }
-  if (tried.some(({ refused }) => refused !== null))
-    return { steps: tried.map((step) => ({ ...step, isNotTried: isChange(step) })), isDryRun: false }
+  if (tried.some(({ refused }) => refused !== null)) return { steps: notTaken(tried), isDryRun: false }
   return { steps: await takeAll(parts, planned, because as ChangeReason, onProgress), isDryRun: false }
+}
+
+/** The steps of an apply that changes nothing, because one of them is refused. */
+export function notTaken(steps: readonly ApplyStep[]): readonly ApplyStep[] {
+  return steps.map((step) => ({ ...step, isNotTried: isChange(step) }))
 }
 
 function isChange({ action, refused }: ApplyStep): boolean {

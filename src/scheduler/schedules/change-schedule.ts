@@ -16,8 +16,8 @@ import { accepted, isUnstorable } from "../../store/unstorable.ts"
 
 /** Changes stored schedules: read, decide, compare-and-swap. Starts over if another process was faster. */
 
-/** A try fails only if another process succeeded. So many failures in a row mean that something is wrong. */
-export const TRIES = 20
+/** A try fails only if another caller succeeded, and many may change a schedule at once. */
+export const TRIES = 200
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | null> {
   const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
@@ -173,10 +173,10 @@ export function revisionConflict(id: string, stored: Schedule | null, ifRevision
   )
 }
 
-export function tooManyTries(id: string, verb = "changed", tries = TRIES): BelfryError {
+export function tooManyTries(id: string, verb = "changed"): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
-    `Schedule "${id}" changed ${tries} times while it was being ${verb}.`,
+    `Schedule "${id}" changed ${TRIES} times while it was being ${verb}.`,
     { details: { id } },
   )
 }

@@ -4,7 +4,9 @@ import { defineSchedule } from "../../core/options/definition.ts"
 import { checkId, scheduleSource } from "../../core/options/policies.ts"
 import { createdEntry } from "../../core/planning/schedule-journal.ts"
 import type { Why } from "../../core/planning/steer.ts"
+import type { RetryPolicy } from "../../core/run/backoff.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { checkAttempts } from "../../task/one-attempt.ts"
 import type { ScheduleView } from "../views.ts"
 import {
   editSchedule,
@@ -151,15 +153,23 @@ async function definitionOf(
 }
 
 async function buildDefinition(
-  { store, declared }: ScheduleParts,
+  { store, declared, tasks }: ScheduleParts,
   { id, options, task, payload }: Omit<ScheduleRequest, "initial">,
   stored: Schedule | null,
 ): Promise<ScheduleDefinition> {
   const { owner = null, release = 0 } = stored ?? {}
   const about = { id, task, payload, owner, release, now: await store.now() }
   const definition = defineSchedule(options, about)
+  // Not if the task and the policy stay the same, so that a stored schedule can still be changed in other ways.
+  const isSame = stored !== null && stored.task === task && isEqual(stored.retry, definition.retry)
+  if (!isSame)
+    checkAttempts(tasks.get(task), definition.retry, { source: scheduleSource(id), option: "retry" })
   await checkDependencies(store, id, definition, { stored, declared })
   return definition
+}
+
+function isEqual(a: RetryPolicy | null, b: RetryPolicy | null): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 function payloadCheckFor({ isWithin = false }: ScheduleParts): typeof examinePayload {

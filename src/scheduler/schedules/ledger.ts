@@ -7,6 +7,8 @@ import { RUN_STATES } from "../../core/run/run-states.ts"
 import type { RunSummary } from "../../core/run/run-summary.ts"
 import type { Store } from "../../store/store.ts"
 import { cursor as cursorOption, isInstantPlace, type Listing, listing } from "../listing.ts"
+import { requireSchedule } from "./change-schedule.ts"
+import type { ScheduleParts } from "./schedule-parts.ts"
 
 /** The outcome of an occurrence and the reason. Answers "why didn't it run?". */
 export interface LedgerEntry {
@@ -44,7 +46,7 @@ export const LEDGER_PAGE = {
 const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
 
 export function readLedger(
-  { store, ready }: { store: Store; ready: () => Promise<void> },
+  { store, declared, ready }: Pick<ScheduleParts, "store" | "declared" | "ready">,
   scheduleId: string,
   page: LedgerPage,
 ): Listing<LedgerEntry> {
@@ -57,6 +59,9 @@ export function readLedger(
     async read(after, size) {
       await ready()
       const runs = await store.findRuns({ scheduleId }, { orderBy: "scheduledFor", after, limit: size })
+      // A deleted schedule's history can still be read. A local schedule isn't stored.
+      if (runs.length === 0 && after === null && !declared.has(scheduleId))
+        await requireSchedule(store, scheduleId)
       const attempts = await firstAttemptsOf(store, runs)
       return runs.map((run) => ({ run, attempt: attempts.get(run.id) ?? run }))
     },

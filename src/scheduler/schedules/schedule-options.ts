@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import {
+  checked,
   isRecordLike,
   notAllowed,
   type OptionType,
@@ -10,6 +11,7 @@ import { TASK_NAME, taskOr } from "../../core/options/limits.ts"
 import { minimalOptionsBesideTriggers, minimalTriggers } from "../../core/options/minimal-options.ts"
 import { payload, required } from "../../core/options/option-types.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
+import { scheduleSource } from "../../core/options/policies.ts"
 import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
 import { readableTriggers, unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { AnyTask } from "../../task/task.ts"
@@ -94,6 +96,11 @@ export function checkableChanges(changes: ScheduleChanges, stored: ScheduleDefin
   )
   if (removed.length === 0) return changes
   return Object.fromEntries(Object.entries(changes).filter(([option]) => !removed.includes(option)))
+}
+
+/** Refuses unknown options, also those that the changes remove. */
+export function checkChanges(changes: ScheduleChanges, stored: ScheduleDefinition, id: string): void {
+  checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, scheduleSource(id))
 }
 
 /** The names of unknown options that the changes remove. */

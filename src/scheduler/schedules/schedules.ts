@@ -25,7 +25,7 @@ export interface Schedules {
    * Creates a schedule. Fails if the id is already in use. Fires nothing before the first occurrence, except with
    * `startImmediately`.
    */
-  create<Input>(id: string, options: CreateOptions<Input>, because?: ChangeReason): Promise<ScheduleView>
+  create<Input>(id: string, options: CreateOptions<Input>, changeReason?: ChangeReason): Promise<ScheduleView>
 
   /**
    * Creates or replaces a schedule. An option that is not given gets its default. The next occurrence moves only if the
@@ -35,7 +35,7 @@ export interface Schedules {
   put<Input>(
     id: string,
     options: CreateOptions<Input>,
-    based?: ChangeReason & { ifRevision?: number },
+    conditions?: ChangeReason & { ifRevision?: number },
   ): Promise<ScheduleView>
 
   /** Returns the schedule. Null: it doesn't exist. */
@@ -51,11 +51,11 @@ export interface Schedules {
   update(
     id: string,
     changes: ScheduleChanges,
-    based: ChangeReason & { ifRevision: number },
+    conditions: ChangeReason & { ifRevision: number },
   ): Promise<ScheduleView>
 
   /** Deletes the schedule and keeps its runs. True: the schedule existed. */
-  delete(id: string, because?: ChangeReason): Promise<boolean>
+  delete(id: string, changeReason?: ChangeReason): Promise<boolean>
   /** Deletes many schedules. */
   delete(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
@@ -68,7 +68,7 @@ export interface Schedules {
    * Resumes the schedule with the occurrences after now. If the last occurrence fell into the pause and the schedule is removed
    * when finished, it is returned as finished. With a filter: the paused schedules.
    */
-  resume(id: string, because?: ChangeReason): Promise<ScheduleView>
+  resume(id: string, changeReason?: ChangeReason): Promise<ScheduleView>
   /** Resumes many schedules. */
   resume(which: ScheduleSelection, options?: ChangeReason & ManyOptions): Promise<ManyReport>
 
@@ -76,16 +76,16 @@ export interface Schedules {
   trigger(id: string, options?: TriggerNowOptions): Promise<TriggerNowResult>
 
   /** Sets the time of the next occurrence; the timetable continues after it. The occurrences passed over are recorded. */
-  reschedule(id: string, to: When, because?: ChangeReason): Promise<ScheduleView>
+  reschedule(id: string, to: When, changeReason?: ChangeReason): Promise<ScheduleView>
 
   /** Skips one future occurrence. Default: the next one. */
-  skip(id: string, scheduledFor?: When, because?: ChangeReason): Promise<ScheduleView>
+  skip(id: string, scheduledFor?: When, changeReason?: ChangeReason): Promise<ScheduleView>
 
   /** Moves one occurrence to a time between its neighbours. The id of its run stays the same. */
-  move(id: string, scheduledFor: When, to: When, because?: ChangeReason): Promise<ScheduleView>
+  move(id: string, scheduledFor: When, to: When, changeReason?: ChangeReason): Promise<ScheduleView>
 
   /** Undoes a skip or a move. */
-  restore(id: string, scheduledFor: When, because?: ChangeReason): Promise<ScheduleView>
+  restore(id: string, scheduledFor: When, changeReason?: ChangeReason): Promise<ScheduleView>
 
   /** Returns the next occurrences, computed by the function that fires them. With `after`, the occurrences after that time. */
   preview(id: string, count?: number, options?: { after?: When }): Promise<readonly OccurrenceView[]>

@@ -295,6 +295,7 @@ function resumeOperation(why: Why): ScheduleOperation {
 const PAUSE_MANY: OperationOnMany<typeof PAUSE_OPTIONS> = {
   method: "pause",
   table: PAUSE_OPTIONS,
+  appliesTo: ({ paused }) => paused === null,
   take: (store, id, given) => steerSchedule(store, id, pauseOperation(given)),
 }
 

@@ -17,7 +17,7 @@ import { readFacts } from "../../engine/facts.ts"
 import type { RunPage, Store } from "../../store/store.ts"
 import { accepted } from "../../store/unstorable.ts"
 import type { AnyTask } from "../../task/task.ts"
-import { requireSchedule, tooManyTries, trySteer } from "./change-schedule.ts"
+import { requireSchedule, TRIES, tooManyTries, trySteer } from "./change-schedule.ts"
 import { checkPayload, checkStoredPayload } from "./payload-check.ts"
 import type { ChangeReason } from "./steering-options.ts"
 
@@ -57,7 +57,7 @@ export async function triggerNow(
   about: TriggerNowRequest,
   given: GivenTriggerNow,
 ): Promise<TriggerNowResult> {
-  for (let tries = 0; tries < TRIGGER_TRIES; tries++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await requireSchedule(store, about.scheduleId)
     const run = await checkedRun(store, schedule, about, given)
     const policy = given.overlap ?? schedule.overlap.policy
@@ -70,11 +70,8 @@ export async function triggerNow(
       : await enqueueUnguarded(store, run)
     if (result !== null) return result
   }
-  throw tooManyTries(about.scheduleId, "triggered", TRIGGER_TRIES)
+  throw tooManyTries(about.scheduleId, "triggered")
 }
-
-/** Many callers may trigger a schedule at once, and in each round only one of them succeeds. */
-const TRIGGER_TRIES = 200
 
 export interface TriggerNowRequest {
   readonly scheduleId: string
