@@ -1,7 +1,7 @@
 import { editDistance } from "./edit-distance.ts"
 
-/** Longer names are no misspelling of an option or a task, and comparing them takes long. */
-const NAME_MAX = 200
+/** Comparing longer names takes long. */
+const NAME_MAX = 60
 
 /** The known name nearest to a misspelt one. Null if none is close. */
 export function nearest(name: string, known: readonly string[]): string | null {
