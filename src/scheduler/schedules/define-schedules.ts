@@ -5,6 +5,7 @@ import { checkId, scheduleSource } from "../../core/options/policies.ts"
 import { createdEntry } from "../../core/planning/schedule-journal.ts"
 import type { Why } from "../../core/planning/steer.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import type { ScheduleView } from "../views.ts"
 import {
   editSchedule,
@@ -138,7 +139,7 @@ async function tryCreate(
   const definition = await definitionOf(parts, request, null)
   const schedule = scheduleToCreate(request.id, definition, request.initial, await store.now())
   const swap = await store.putSchedule(schedule, null, createdEntry(schedule, why))
-  return swap.outcome === "done" ? view(schedule) : null
+  return swap.outcome === "done" ? view(storedSchedule(schedule, swap.version)) : null
 }
 
 async function definitionOf(
