@@ -37,6 +37,7 @@ export {
   concurrencyKeyOf,
   type Dependency,
   type EndState,
+  type NewSchedule,
   type OccurrenceOverride,
   type Overlap,
   type Pause,
@@ -68,6 +69,7 @@ export {
   aRunOf,
   aSchedule,
   aSkip,
+  aStoredSchedule,
   aWorker,
   heldRun,
 } from "./store/laws/factories.ts"

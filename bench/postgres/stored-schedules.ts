@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule } from "../../src/core/schedule/schedule.ts"
 import type { PostgresStore } from "../../src/postgres.ts"
 import { connected } from "../../test/support/postgres.ts"
 
@@ -6,7 +6,7 @@ import { connected } from "../../test/support/postgres.ts"
 export async function putMany(
   store: PostgresStore,
   url: string,
-  { schedule, prefix, count }: { schedule: Schedule; prefix: string; count: number },
+  { schedule, prefix, count }: { schedule: NewSchedule; prefix: string; count: number },
 ): Promise<void> {
   await store.open()
   await store.putSchedule({ ...schedule, id: `${prefix}-1` }, null)

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule } from "../../src/core/schedule/schedule.ts"
 import type { Store } from "../../src/store.ts"
 import { inFlight } from "../shared/answering.ts"
 
@@ -7,7 +7,7 @@ const AT_ONCE = 500
 /** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… */
 export async function putMany(
   store: Store,
-  schedule: Schedule,
+  schedule: NewSchedule,
   prefix: string,
   count: number,
 ): Promise<void> {

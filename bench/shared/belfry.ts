@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule } from "../../src/core/schedule/schedule.ts"
 import type { StandardSchema } from "../../src/core/values/standard-schema.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import { aSchedule } from "../../src/store/laws/factories.ts"
@@ -20,7 +20,7 @@ export interface BelfryOn {
   /** Whether any run is unfinished. Called in a loop, so it must be cheap. */
   isAnythingLeft(): Promise<boolean>
   /** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… Single calls would take a minute for a hundred thousand. */
-  putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
+  putMany(schedule: NewSchedule, prefix: string, count: number): Promise<void>
 }
 
 /** Accepts any payload, because the peers do not validate payloads. */
@@ -88,13 +88,13 @@ export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): vo
   })
 }
 
-export function aBenchSchedule(cron: string, from: Partial<Schedule>): Schedule {
+export function aBenchSchedule(cron: string, from: Partial<NewSchedule>): NewSchedule {
   const triggers = [{ kind: "cron", cron, dayMatch: "either" } as const]
   return aSchedule({ triggers, payload: { customer: "c-1234567", kind: "digest" }, ...from })
 }
 
 /** A schedule that is not due before New Year. */
-export function aYearlySchedule(): Schedule {
+export function aYearlySchedule(): NewSchedule {
   const now = Date.now()
   const nextRunAt = Date.UTC(new Date(now).getUTCFullYear() + 1)
   return aBenchSchedule("0 0 1 1 *", { task: "noted", nextRunAt, coveredUntil: now, createdAt: now })

@@ -1,5 +1,5 @@
 import { planFire } from "../../src/core/planning/fire.ts"
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule } from "../../src/core/schedule/schedule.ts"
 import type { Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"
 import { aBenchSchedule, aYearlySchedule, HOUR } from "./belfry.ts"
@@ -15,7 +15,7 @@ export interface Claims {
 export interface ClaimersOn {
   /** Makes a store for one claimer, with its own connections. */
   makeStore(): Store
-  putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
+  putMany(schedule: NewSchedule, prefix: string, count: number): Promise<void>
 }
 
 /** Answers as a process with some of the claimers that fire due schedules at the same time. */

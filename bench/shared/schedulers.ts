@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule } from "../../src/core/schedule/schedule.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import type { RunPage, RunSummary, Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"
@@ -13,7 +13,7 @@ export interface SchedulersOn {
   /** Makes a store for one scheduler, with its own connections. */
   makeStore(): Store
   /** Stores `count` copies of a schedule as `prefix-1`, `prefix-2`… */
-  putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
+  putMany(schedule: NewSchedule, prefix: string, count: number): Promise<void>
 }
 
 /** What the schedulers of one process fired since the last `taken` command. */

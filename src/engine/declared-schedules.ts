@@ -1,5 +1,6 @@
 import type { FirePlan } from "../core/planning/plan.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
+import { newScheduleOf } from "../core/schedule/stored-schedule.ts"
 import { MINUTE } from "../core/time/instant.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
@@ -117,7 +118,8 @@ export class DeclaredSchedules {
   /** Stores them as last read, so that a pause and owed occurrences are kept. A schedule that exists is left as it is. */
   async #putBack(): Promise<void> {
     const missing = [...this.#missing.values()].map(({ schedule }) => schedule)
-    for (const schedule of [...missing, ...this.#seen.values()]) await this.#store.putSchedule(schedule, null)
+    for (const schedule of [...missing, ...this.#seen.values()])
+      await this.#store.putSchedule(newScheduleOf(schedule), null)
     this.#missing.clear()
     this.#isToRestore = false
   }

@@ -5,6 +5,7 @@ import { newSchedule } from "../core/options/definition.ts"
 import { callback, choice, required } from "../core/options/option-types.ts"
 import { replan } from "../core/planning/steer.ts"
 import type { Declared } from "../core/schedule/reconcile.ts"
+import { storedSchedule } from "../core/schedule/stored-schedule.ts"
 import type { Duration } from "../core/time/duration.ts"
 import { MINUTE, SECOND } from "../core/time/instant.ts"
 import { Engine, type Role } from "../engine/engine.ts"
@@ -255,7 +256,7 @@ class StoreScheduler implements Scheduler {
       declared: this.#set.declared.map(({ id }) => id),
       // Intervals are anchored at the epoch, so that every process computes the same occurrences.
       local: this.#local.map(({ id, definition }) =>
-        replan({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
+        storedSchedule(replan({ ...newSchedule(id, definition, now), createdAt: 0 }, now), 0),
       ),
     })
     if (roles === null || roles.includes("work"))

@@ -6,6 +6,7 @@ import { createdEntry, deletedEntry } from "../core/planning/schedule-journal.ts
 import type { Why } from "../core/planning/steer.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/schedule/reconcile.ts"
 import type { Schedule } from "../core/schedule/schedule.ts"
+import { newScheduleOf } from "../core/schedule/stored-schedule.ts"
 import { toPayload } from "../core/values/json.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { FireAnswer, Store, Swap } from "../store/store.ts"
@@ -160,7 +161,8 @@ async function takeStep(
   }
   if (toNote === undefined) return true
   const { stored, definition } = toNote
-  return isDone(await store.putSchedule({ ...stored, release: definition.release }, stored.version))
+  const noted = { ...newScheduleOf(stored), release: definition.release }
+  return isDone(await store.putSchedule(noted, stored.version))
 }
 
 /** True if this process deleted the schedule. */

@@ -4,7 +4,8 @@ import type { NewDocument } from "../core/records/document.ts"
 import { isFinished, type NewRun, type Run, type RunChange, UNFINISHED } from "../core/run/run.ts"
 import { type RunSummary, summaryOf } from "../core/run/run-summary.ts"
 import { storedRun } from "../core/run/stored-run.ts"
-import { NO_RUNS, type Schedule } from "../core/schedule/schedule.ts"
+import { type NewSchedule, NO_RUNS, type Schedule } from "../core/schedule/schedule.ts"
+import { storedSchedule } from "../core/schedule/stored-schedule.ts"
 import type { Instant } from "../core/time/instant.ts"
 import type {
   EnqueueAnswer,
@@ -66,11 +67,12 @@ class DryWrites {
     this.#store = store
   }
 
-  async put(id: string, schedule: Schedule | null, ifVersion: number | null): Promise<Swap> {
+  async put(id: string, schedule: NewSchedule | null, ifVersion: number | null): Promise<Swap> {
     const stored = await this.#schedule(id)
     if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
     const version = (stored?.version ?? 0) + 1
-    this.#schedules.set(id, schedule === null ? null : { ...NO_RUNS, ...schedule, version })
+    const written = schedule === null ? null : storedSchedule(schedule, version, stored ?? NO_RUNS)
+    this.#schedules.set(id, written)
     return { outcome: "done", version }
   }
 

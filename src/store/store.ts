@@ -4,7 +4,7 @@ import type { JournalEntry, NewJournalEntry } from "../core/records/journal.ts"
 import type { StatisticsBucket } from "../core/records/statistics.ts"
 import type { NewRun, Run, RunChange } from "../core/run/run.ts"
 import type { RunSummary } from "../core/run/run-summary.ts"
-import type { Schedule } from "../core/schedule/schedule.ts"
+import type { NewSchedule, Schedule } from "../core/schedule/schedule.ts"
 import type { Instant } from "../core/time/instant.ts"
 import type {
   AppendAnswer,
@@ -81,11 +81,11 @@ export interface Store {
    * Writes a whole schedule if its stored version is `ifVersion`. Null: if the id isn't stored. The journal entry is written
    * with the schedule, as one atom, or not at all.
    *
-   * The store sets the version, which never repeats for an id, even after the schedule was deleted and created again. The
-   * store also keeps the fields of `ScheduleTally`: `fire` and `enqueue` count a run in the step that creates it, and
-   * `transition` records how it ended in the step that ends it. Neither changes the schedule's version.
+   * The store sets the version, which never repeats for an id, even after the schedule was deleted and created again. It also
+   * keeps the fields of `ScheduleTally`, which a put leaves as they are: `fire` and `enqueue` count a run in the step that
+   * creates it, and `transition` records how it ended in the step that ends it. Neither changes the schedule's version.
    */
-  putSchedule(schedule: Schedule, ifVersion: number | null, entry?: NewJournalEntry): Promise<Swap>
+  putSchedule(schedule: NewSchedule, ifVersion: number | null, entry?: NewJournalEntry): Promise<Swap>
   /**
    * Returns schedules whose `nextRunAt` is at or before now plus `aheadMs`, each with the facts that a plan needs (at most the
    * oldest `UNFINISHED_FACTS_MAX` of its unfinished runs), and when the schedules after these are due.

@@ -2,14 +2,14 @@ import assert from "node:assert/strict"
 import { beforeEach, test } from "vitest"
 import { succeed } from "../../src/core/run/run.ts"
 import { readFacts } from "../../src/engine/facts.ts"
-import { aPruning, aRunOf, aSchedule } from "../../src/store/laws/factories.ts"
+import { aPruning, aRunOf, aSchedule, aStoredSchedule } from "../../src/store/laws/factories.ts"
 import { created, runById, running } from "../../src/store/laws/steps.ts"
 import type { Store } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { createVirtualClock, type VirtualClock } from "../../src/testing/virtual-clock.ts"
 
 const START = Date.UTC(2026, 0, 1)
-const dependent = aSchedule({ dependsOn: [{ scheduleId: "first", withinMs: 1_000 }] })
+const dependent = aStoredSchedule({ dependsOn: [{ scheduleId: "first", withinMs: 1_000 }] })
 let clock: VirtualClock
 let store: Store
 
@@ -51,7 +51,7 @@ test("the schedules of all dependencies are read by one call", async () => {
   }
   const dependsOn = ids.map((scheduleId) => ({ scheduleId, withinMs: 1_000 }))
 
-  const { lastSuccessAt } = await readFacts(counting, aSchedule({ dependsOn }))
+  const { lastSuccessAt } = await readFacts(counting, aStoredSchedule({ dependsOn }))
 
   assert.deepEqual([lastSuccessAt, calls], [{ a: null, b: null, c: null }, 1])
 })

@@ -1,6 +1,7 @@
 import type { FirePlan } from "../../src/core/planning/plan.ts"
 import { isRange, type NewRun } from "../../src/core/run/run.ts"
-import type { Schedule } from "../../src/core/schedule/schedule.ts"
+import type { NewSchedule, Schedule } from "../../src/core/schedule/schedule.ts"
+import { storedSchedule } from "../../src/core/schedule/stored-schedule.ts"
 import type { Instant } from "../../src/core/time/instant.ts"
 import { AHEAD_MAX_MS } from "../../src/engine/burst.ts"
 import { Findings, iso } from "./findings.ts"
@@ -34,7 +35,7 @@ export class Observer {
     this.runs = new RunObserver(this.findings, options)
   }
 
-  onPut(schedule: Schedule, ifVersion: number | null, version: number, now: Instant): void {
+  onPut(schedule: NewSchedule, ifVersion: number | null, version: number, now: Instant): void {
     const known = this.#schedules.get(schedule.id)
     this.findings.mix(`put ${schedule.id} ${version}`)
     if ((known?.version ?? null) !== ifVersion)
@@ -44,7 +45,7 @@ export class Observer {
       if (schedule.revision > known.revision) this.findings.note("edited")
     }
     if (schedule.revision !== known?.revision) this.#changedAt.set(schedule.id, this.#options.troubles.now)
-    this.#schedules.set(schedule.id, { ...schedule, version })
+    this.#schedules.set(schedule.id, storedSchedule(schedule, version))
   }
 
   onDelete(id: string): void {

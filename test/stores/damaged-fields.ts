@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { aClaim, aRun, aSchedule, type NewRun, type Run, type Schedule, type Store } from "belfry/store"
+import { aClaim, aRun, aSchedule, type NewRun, type NewSchedule, type Run, type Store } from "belfry/store"
 import { test } from "vitest"
 import { planFire } from "../../src/core/planning/fire.ts"
 import { retry, succeed } from "../../src/core/run/run.ts"
@@ -227,8 +227,8 @@ interface Damaging {
 async function createdAll(
   store: Store,
   count: number,
-  about: Partial<Schedule>,
-): Promise<readonly Schedule[]> {
+  about: Partial<NewSchedule>,
+): Promise<readonly NewSchedule[]> {
   const schedules = Array.from({ length: count }, () => aSchedule(about))
   for (const schedule of schedules)
     assert.equal((await store.putSchedule(schedule, null)).outcome, "done", `${schedule.id} is new`)

@@ -1,7 +1,7 @@
 import type { Hint, Store } from "belfry/store"
 import { expect, test } from "vitest"
-import { progressOf } from "../../src/core/planning/plan.ts"
 import { succeed } from "../../src/core/run/run.ts"
+import { progressOf } from "../../src/core/schedule/schedule.ts"
 import { aClaim, anEntry, aPlan, aRun, aRunOf, aSchedule, aSkip } from "../../src/store/laws/factories.ts"
 import { created, deleteSchedule, running, several } from "../../src/store/laws/steps.ts"
 

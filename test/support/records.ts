@@ -11,6 +11,7 @@ import type {
   ScheduleDefinition,
   ScheduleProgress,
 } from "../../src/core/schedule/schedule.ts"
+import { storedSchedule } from "../../src/core/schedule/stored-schedule.ts"
 import { formatInstant, type Instant } from "../../src/core/time/instant.ts"
 
 /** Records for tests. A call names only the fields that matter; the others have valid defaults. */
@@ -27,7 +28,7 @@ export const MADE_AT = at("08:00:00")
 
 /** Hourly, created at 08:00 and covered until then, so first due at 09:00. */
 export function aSchedule(options: ScheduleOptions = {}, progress: Partial<Schedule> = {}): Schedule {
-  return { ...newSchedule("report", aDefinition(options), MADE_AT), version: 7, ...progress }
+  return { ...storedSchedule(newSchedule("report", aDefinition(options), MADE_AT), 7), ...progress }
 }
 
 export function aDefinition(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { scheduleView, workerView } from "../../scheduler/views.ts"
-import { AN_INSTANT, aSchedule, aWorker } from "../../store/laws/factories.ts"
+import { AN_INSTANT, aStoredSchedule, aWorker } from "../../store/laws/factories.ts"
 import type { WorkerRole } from "../../store/store.ts"
 import { createTestScheduler } from "../../testing.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "./doctor-checks.ts"
@@ -9,7 +9,7 @@ import { checkRuns, checkSchedules, checkWorkers } from "./doctor-checks.ts"
 const OFFERED = new Set(["task"])
 
 const checked = (lastRunAt: number | null) => {
-  const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
+  const schedule = aStoredSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
   return checkSchedules([scheduleView(schedule, OFFERED, AN_INSTANT)], AN_INSTANT).find(
     ({ name }) => name === "clock set back",
   )!
@@ -36,9 +36,9 @@ test("a schedule that fired just now, or never, is not a problem", () => {
 test("schedules that depend on each other are a problem, and the message has the cycle", () => {
   const on = (scheduleId: string) => ({ dependsOn: [{ scheduleId, withinMs: 1 }] })
   const schedules = [
-    aSchedule({ id: "a", ...on("b") }),
-    aSchedule({ id: "b", ...on("a") }),
-    aSchedule({ id: "c", ...on("a") }),
+    aStoredSchedule({ id: "a", ...on("b") }),
+    aStoredSchedule({ id: "b", ...on("a") }),
+    aStoredSchedule({ id: "c", ...on("a") }),
   ]
 
   const checks = checkSchedules(

@@ -2,6 +2,7 @@ import { defineSchedule, newSchedule } from "../../core/options/definition.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
 import { changedFields } from "../../core/schedule/reconcile.ts"
 import type { ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import type { Trigger } from "../../core/schedule/timetable.ts"
 import { type ScheduleView, scheduleView } from "../../scheduler/views.ts"
 
@@ -35,7 +36,8 @@ export function unstoredView(
 ): ScheduleView {
   const definition = defineSchedule(options, { id, ...about, owner: null, release: 0 })
   // The task counts as offered, because the workers are not read here.
-  return scheduleView(newSchedule(id, definition, about.now), new Set([about.task]), about.now)
+  const schedule = storedSchedule(newSchedule(id, definition, about.now), 0)
+  return scheduleView(schedule, new Set([about.task]), about.now)
 }
 
 export function differences(stored: ScheduleDefinition, wanted: ScheduleDefinition): readonly string[] {

@@ -1,6 +1,6 @@
 import { DEFAULT_DST, EXPRESSION_MAX } from "../cron/parse.ts"
 import { replan } from "../planning/steer.ts"
-import { NO_PROGRESS, NO_RUNS, type Schedule, type ScheduleDefinition } from "../schedule/schedule.ts"
+import { type NewSchedule, NO_PROGRESS, type ScheduleDefinition } from "../schedule/schedule.ts"
 import { nextInTimetable, type Trigger } from "../schedule/timetable.ts"
 import { type Instant, SECOND } from "../time/instant.ts"
 import { zoneNamed } from "../time/zone.ts"
@@ -100,27 +100,25 @@ export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, source: Option
 }
 
 /** A new schedule: planned from `now`, with nothing fired. */
-export function newSchedule(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
+export function newSchedule(id: string, definition: ScheduleDefinition, now: Instant): NewSchedule {
   // `in: 0` is due at once: an `at` equal to `now` has not passed.
   const isNow = definition.triggers.some((trigger) => trigger.kind === "at" && trigger.at === now)
   return replan(
     {
       ...definition,
       id,
-      version: 0,
       revision: 1,
       createdAt: now,
       updatedAt: now,
       declaredAs: null,
       ...NO_PROGRESS,
-      ...NO_RUNS,
     },
     isNow ? now - 1 : now,
   )
 }
 
 /** A new schedule with an extra occurrence at its creation, so it fires at once. */
-export function newScheduleDueNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
+export function newScheduleDueNow(id: string, definition: ScheduleDefinition, now: Instant): NewSchedule {
   const schedule = newSchedule(id, definition, now)
   const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
   return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }

@@ -1,9 +1,9 @@
 import { BelfryError } from "../errors.ts"
 import { changedFields, definitionOf } from "../schedule/reconcile.ts"
-import type { Edit, Schedule } from "../schedule/schedule.ts"
+import { type Edit, type NewSchedule, progressOf, type Schedule } from "../schedule/schedule.ts"
 import { formatInstant, type Instant } from "../time/instant.ts"
 import { skipRecordOf } from "./new-run.ts"
-import { type FireFacts, factsAfter, followedBy, type Plan, planOf, progressOf } from "./plan.ts"
+import { type FireFacts, factsAfter, followedBy, type Plan, planOf } from "./plan.ts"
 import { hasOtherTiming, redefine } from "./redefine.ts"
 import { planOnHold, settle } from "./settling.ts"
 import { beginPause, replan, reschedule, resume } from "./steer.ts"
@@ -16,14 +16,16 @@ import { beginPause, replan, reschedule, resume } from "./steer.ts"
 /** The definition and the pause of a schedule, before or after an edit. */
 type State = Edit["was"]
 
-type EditedSchedule = Schedule & { readonly edits: readonly [Edit, ...Edit[]] }
+interface Edited {
+  readonly edits: readonly [Edit, ...Edit[]]
+}
 
-export function isEdited(schedule: Schedule): schedule is EditedSchedule {
+export function isEdited<Each extends NewSchedule>(schedule: Each): schedule is Each & Edited {
   return schedule.edits !== undefined && schedule.edits.length > 0
 }
 
 /** All edits in order, as one plan. Occurrences due after the last edit are left for the next plan. */
-export function planEdits(schedule: EditedSchedule, facts: FireFacts): Plan {
+export function planEdits(schedule: Schedule & Edited, facts: FireFacts): Plan {
   const { edits, ...current } = schedule
   let plan = planOf(dueAsBefore({ ...current, ...edits[0].was }), {})
   edits.forEach((edit, index) => {

@@ -1,8 +1,10 @@
 import type { Missed } from "../run/run.ts"
-import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "../schedule/schedule.ts"
+import { isSpent, type NewSchedule, type OccurrenceOverride, timetableOf } from "../schedule/schedule.ts"
 import { countInTimetable, nextInTimetable, previousInTimetable } from "../schedule/timetable.ts"
 import { formatInstant, type Instant } from "../time/instant.ts"
 import { hashText } from "../values/hash.ts"
+
+// None of these functions reads a field that the store keeps, so they also take a schedule that isn't stored yet.
 
 /** One nominal instant of a schedule, with jitter and an operator's override applied. */
 export interface Occurrence {
@@ -35,17 +37,17 @@ export function isOccurrenceId(id: string): boolean {
 const NEVER = Number.POSITIVE_INFINITY
 
 /** The occurrence that an operator made the next one. Occurrences between `coveredUntil` and it are passed over. */
-export function nextByOperator({ overrides }: Schedule): OccurrenceOverride | null {
+export function nextByOperator({ overrides }: NewSchedule): OccurrenceOverride | null {
   return overrides.find(({ isNext }) => isNext === true) ?? null
 }
 
-function isPassedOver(schedule: Schedule, scheduledFor: Instant): boolean {
+function isPassedOver(schedule: NewSchedule, scheduledFor: Instant): boolean {
   const next = nextByOperator(schedule)
   return next !== null && scheduledFor < next.scheduledFor && scheduledFor > (schedule.coveredUntil ?? -NEVER)
 }
 
 /** The first occurrence with a nominal instant strictly after `after`. */
-export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence | null {
+export function occurrenceAfter(schedule: NewSchedule, after: Instant): Occurrence | null {
   let scheduledFor = nextInTimetable(timetableOf(schedule), after) ?? NEVER
   if (isPassedOver(schedule, scheduledFor)) scheduledFor = NEVER
   for (const override of schedule.overrides) {
@@ -55,7 +57,7 @@ export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence 
 }
 
 /** The first occurrence after `after`. Null if the schedule has used up its `maxRuns`. */
-export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | null {
+export function upcomingAfter(schedule: NewSchedule, after: Instant): Occurrence | null {
   return isSpent(schedule) ? null : occurrenceAfter(schedule, after)
 }
 
@@ -63,7 +65,7 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
  * When a schedule runs next. The stored `nextRunAt` is earlier if an operator skipped occurrences before, which are recorded
  * then, and during a pause with an end: it is the end of the pause.
  */
-export function nextToRunAt(schedule: Schedule): Instant | null {
+export function nextToRunAt(schedule: NewSchedule): Instant | null {
   const { nextRunAt, coveredUntil, overrides, paused } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
   if (paused !== null && paused.until !== null) {
@@ -76,14 +78,14 @@ export function nextToRunAt(schedule: Schedule): Instant | null {
 }
 
 /** The first occurrence after `after` that isn't skipped. */
-export function nextToRun(schedule: Schedule, after: Instant): Occurrence | null {
+export function nextToRun(schedule: NewSchedule, after: Instant): Occurrence | null {
   let next = upcomingAfter(schedule, after)
   while (next?.isSkipped) next = upcomingAfter(schedule, next.scheduledFor)
   return next
 }
 
 /** The last occurrence with a nominal instant strictly before `before`. */
-export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
+export function occurrenceBefore(schedule: NewSchedule, before: Instant): Occurrence | null {
   const timetable = timetableOf(schedule)
   const { coveredUntil } = schedule
   let scheduledFor = previousInTimetable(timetable, before) ?? -NEVER
@@ -97,7 +99,12 @@ export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrenc
 }
 
 /** The number of occurrences in (after, until], counted up to a limit. Passed-over occurrences don't count. */
-export function countOccurrences(schedule: Schedule, after: Instant, until: Instant, limit: number): number {
+export function countOccurrences(
+  schedule: NewSchedule,
+  after: Instant,
+  until: Instant,
+  limit: number,
+): number {
   const timetable = timetableOf(schedule)
   const next = nextByOperator(schedule)
   const from = next === null ? after : Math.max(after, next.scheduledFor - 1)
@@ -109,7 +116,7 @@ export function countOccurrences(schedule: Schedule, after: Instant, until: Inst
 }
 
 /** `scheduledFor` must be an occurrence of the schedule. */
-export function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
+export function occurrenceAt(schedule: NewSchedule, scheduledFor: Instant): Occurrence {
   const override = schedule.overrides.find((entry) => entry.scheduledFor === scheduledFor) ?? null
   return {
     scheduledFor,
@@ -121,7 +128,7 @@ export function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurre
 }
 
 /** Deterministic, and never as late as the next occurrence, so that the order can't change. */
-function jitterOf(schedule: Schedule, scheduledFor: Instant): number {
+function jitterOf(schedule: NewSchedule, scheduledFor: Instant): number {
   if (schedule.jitterMs === 0) return 0
   const next = nextInTimetable(timetableOf(schedule), scheduledFor)
   const bound = next === null ? schedule.jitterMs : Math.min(schedule.jitterMs, next - scheduledFor - 1)
@@ -132,7 +139,7 @@ function jitterOf(schedule: Schedule, scheduledFor: Instant): number {
  * The newest occurrence that is due and not yet settled. Occurrences are due in their nominal order (jitter and moves
  * never pass a neighbour), so all earlier ones are due as well.
  */
-export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
+export function newestDue(schedule: NewSchedule, now: Instant): Occurrence | null {
   const movedEarlier = schedule.overrides.filter(({ dueAt }) => (dueAt ?? NEVER) <= now)
   const latest = Math.max(now, ...movedEarlier.map((override) => override.scheduledFor))
   let newest = occurrenceBefore(schedule, latest + 1)
@@ -141,17 +148,17 @@ export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
 }
 
 /** The newest unsettled occurrence with a nominal instant up to `now`. Jitter or a move may delay it beyond `now`. */
-export function newestPassed(schedule: Schedule, now: Instant): Occurrence | null {
+export function newestPassed(schedule: NewSchedule, now: Instant): Occurrence | null {
   return unsettled(schedule, occurrenceBefore(schedule, now + 1))
 }
 
 /** The instant up to which all occurrences have come due: `now`, or just before one that jitter or a move still delays. */
-export function passedBy(schedule: Schedule, now: Instant): Instant {
+export function passedBy(schedule: NewSchedule, now: Instant): Instant {
   const newest = newestPassed(schedule, now)
   return newest !== null && newest.dueAt > now ? newest.scheduledFor - 1 : now
 }
 
-function unsettled(schedule: Schedule, occurrence: Occurrence | null): Occurrence | null {
+function unsettled(schedule: NewSchedule, occurrence: Occurrence | null): Occurrence | null {
   const { coveredUntil } = schedule
   if (isSpent(schedule)) return null
   return occurrence !== null && coveredUntil !== null && occurrence.scheduledFor > coveredUntil

@@ -1,10 +1,10 @@
-import { type OccurrenceOverride, type Schedule, timetableOf } from "../schedule/schedule.ts"
+import { type NewSchedule, type OccurrenceOverride, timetableOf } from "../schedule/schedule.ts"
 import { nextInTimetable } from "../schedule/timetable.ts"
 import type { Instant } from "../time/instant.ts"
 import { occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 
 /** Whether an occurrence is due between its neighbours. Every plan relies on it. Skipped ones count at their nominal time. */
-export function isInOrder(schedule: Schedule, scheduledFor: Instant, coveredUntil: Instant): boolean {
+export function isInOrder(schedule: NewSchedule, scheduledFor: Instant, coveredUntil: Instant): boolean {
   const own = occurrenceAfter(schedule, scheduledFor - 1)!
   const before = occurrenceBefore(schedule, scheduledFor)
   const after = occurrenceAfter(schedule, scheduledFor)
@@ -14,7 +14,7 @@ export function isInOrder(schedule: Schedule, scheduledFor: Instant, coveredUnti
 }
 
 /** The overrides that stay valid under a new timetable: it has the same occurrence, and the order is kept. */
-export function overridesKept(edited: Schedule, now: Instant): readonly OccurrenceOverride[] {
+export function overridesKept(edited: NewSchedule, now: Instant): readonly OccurrenceOverride[] {
   const timetable = timetableOf(edited)
   const kept: OccurrenceOverride[] = []
   for (const override of edited.overrides) {

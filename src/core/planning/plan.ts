@@ -1,6 +1,6 @@
 import type { NewJournalEntry } from "../records/journal.ts"
 import { isRange, type Missed, type NewRun, type RunChange, type RunRef } from "../run/run.ts"
-import type { Schedule, ScheduleProgress } from "../schedule/schedule.ts"
+import { type NewSchedule, progressOf, type Schedule, type ScheduleProgress } from "../schedule/schedule.ts"
 import type { Instant } from "../time/instant.ts"
 import { upcomingAfter } from "./occurrence.ts"
 
@@ -69,7 +69,7 @@ export function cancelsOf({ cancels, runs }: Plan): readonly RunChange[] {
 }
 
 /** Progress that settles everything up to `now` and is due at the first occurrence after it. Fires nothing. */
-export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
+export function planFrom(schedule: NewSchedule, now: Instant): Partial<ScheduleProgress> {
   const next = upcomingAfter(schedule, now)
   return {
     coveredUntil: now,
@@ -130,11 +130,6 @@ export function factsAfter(facts: FireFacts, { runs }: FirePlan): FireFacts {
 export function needsRecords({ runs }: FirePlan, { maxRuns }: Pick<Schedule, "maxRuns">): boolean {
   const isBehind = runs.length > 1 || runs.some((run) => isRange(run) || run.reason === "missed")
   return isBehind || (maxRuns !== null && runs.some(({ state }) => state === "skipped"))
-}
-
-export function progressOf(schedule: Schedule): ScheduleProgress {
-  const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = schedule
-  return { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt }
 }
 
 /** Deletes a finished schedule that has `removeWhenFinished`. */

@@ -1,5 +1,6 @@
 import { changedFields, definitionOf } from "../schedule/reconcile.ts"
-import type { Schedule, ScheduleDefinition } from "../schedule/schedule.ts"
+import type { NewSchedule, Schedule, ScheduleDefinition } from "../schedule/schedule.ts"
+import { newScheduleOf } from "../schedule/stored-schedule.ts"
 import { readableTriggers } from "../schedule/unread-options.ts"
 import type { Instant } from "../time/instant.ts"
 import { overridesKept } from "./overrides.ts"
@@ -13,16 +14,16 @@ export function hasOtherTiming(stored: ScheduleDefinition, definition: ScheduleD
   return changedFields(stored, definition).some((field) => TIMING.includes(field))
 }
 
-/** The schedule with a new definition. The next occurrence moves only if a field in `TIMING` changed. */
+/** The schedule with a new definition, to be stored. The next occurrence moves only if a field in `TIMING` changed. */
 export function redefine(
   stored: Schedule,
   definition: ScheduleDefinition,
   now: Instant,
   declaredAs: string | null = stored.declaredAs,
-): Schedule {
+): NewSchedule {
   const fields = changedFields(definitionOf(stored), definition)
-  const edited: Schedule = {
-    ...stored,
+  const edited: NewSchedule = {
+    ...newScheduleOf(stored),
     ...definition,
     declaredAs,
     revision: stored.revision + (fields.length > 0 ? 1 : 0),

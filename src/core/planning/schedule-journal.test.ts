@@ -1,11 +1,17 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { aSchedule } from "../../store/laws/factories.ts"
+import { aStoredSchedule } from "../../store/laws/factories.ts"
 import { planOf } from "./plan.ts"
 import { createdEntry, deletedEntry, steeredEntry, updatedEntry } from "./schedule-journal.ts"
 
 const WHY = { by: "ann", reason: "holiday" }
-const stored = aSchedule({ id: "nightly", version: 7, payload: { a: 1 }, tags: ["x"], nextRunAt: 1_000 })
+const stored = aStoredSchedule({
+  id: "nightly",
+  version: 7,
+  payload: { a: 1 },
+  tags: ["x"],
+  nextRunAt: 1_000,
+})
 
 test("the journal entry of an update has only the changed fields", () => {
   const edited = { ...stored, payload: { a: 2 }, description: "new", version: 8 }

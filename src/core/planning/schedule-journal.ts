@@ -1,6 +1,6 @@
 import type { NewJournalEntry } from "../records/journal.ts"
 import { changedFields, definitionOf } from "../schedule/reconcile.ts"
-import type { Schedule, ScheduleProgress } from "../schedule/schedule.ts"
+import type { NewSchedule, Schedule, ScheduleProgress } from "../schedule/schedule.ts"
 import { formatInstant } from "../time/instant.ts"
 import type { Json } from "../values/json.ts"
 import type { FirePlan } from "./plan.ts"
@@ -11,13 +11,13 @@ import type { Why } from "./steer.ts"
  * entries have the same id.
  */
 
-export function createdEntry(schedule: Schedule, why: Why): NewJournalEntry {
+export function createdEntry(schedule: NewSchedule, why: Why): NewJournalEntry {
   const name = `created ${formatInstant(schedule.createdAt)}`
   return entryOf(schedule.id, name, { action: "created", why, before: null, after: definitionOf(schedule) })
 }
 
 /** Contains only the changed fields. Undefined if nothing changed. */
-export function updatedEntry(stored: Schedule, edited: Schedule, why: Why): NewJournalEntry | undefined {
+export function updatedEntry(stored: Schedule, edited: NewSchedule, why: Why): NewJournalEntry | undefined {
   const fields = changedFields(definitionOf(stored), definitionOf(edited))
   if (fields.length === 0) return undefined
   const [before, after] = [picked(stored, fields), picked(edited, fields)]

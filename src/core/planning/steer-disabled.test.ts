@@ -9,6 +9,7 @@ import {
   thrownBy,
 } from "../../../test/support/records.ts"
 import type { Schedule } from "../schedule/schedule.ts"
+import { storedSchedule } from "../schedule/stored-schedule.ts"
 import { planFire } from "./fire.ts"
 import { NO_FACTS } from "./plan.ts"
 import { redefine } from "./redefine.ts"
@@ -49,7 +50,7 @@ test("a reschedule of a disabled schedule passes over only occurrences after now
   const disabled = aSchedule({ enabled: false, ...ALL })
   const later = applied(disabled, reschedule(disabled, at("14:30"), why, NO_FACTS, at("10:30")))
 
-  const enabled = redefine(later, { ...later, enabled: true }, at("12:30"))
+  const enabled = storedSchedule(redefine(later, { ...later, enabled: true }, at("12:30")), 8)
 
   assert.deepEqual(
     [clock(later.coveredUntil), later.nextRunAt, clock(enabled.nextRunAt)],
@@ -96,7 +97,7 @@ test("an enabled schedule goes on from then, whatever was done to it while disab
   const pausedSchedule = applied(disabled, pause(disabled, { ...why, until: null }, NO_FACTS, at("10:30")))
   const resumed = applied(pausedSchedule, resume(pausedSchedule, NO_FACTS, at("11:30"))!)
 
-  const enabled = redefine(resumed, { ...resumed, enabled: true }, at("12:30"))
+  const enabled = storedSchedule(redefine(resumed, { ...resumed, enabled: true }, at("12:30")), 8)
 
   assert.equal(clock(enabled.nextRunAt), "13:00")
   assert.deepEqual(ledger(planFire(enabled, NO_FACTS, at("13:00")).runs), ["13:00 schedule"])

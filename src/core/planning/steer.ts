@@ -1,5 +1,11 @@
 import { BelfryError } from "../errors.ts"
-import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "../schedule/schedule.ts"
+import {
+  isSpent,
+  type NewSchedule,
+  type OccurrenceOverride,
+  OVERRIDES_MAX,
+  type Schedule,
+} from "../schedule/schedule.ts"
 import { formatInstant, type Instant } from "../time/instant.ts"
 import { owedUpTo } from "./catch-up.ts"
 import {
@@ -245,7 +251,7 @@ function refusedOperation({ id }: Schedule, message: string): BelfryError {
  * Plans a schedule again after a change: from `now`, or from `coveredUntil` if that is later. A disabled schedule is then not
  * due, and a paused one is due when its pause ends.
  */
-export function replan(schedule: Schedule, now: Instant): Schedule {
+export function replan<Each extends NewSchedule>(schedule: Each, now: Instant): Each {
   const progress = planFrom(schedule, Math.max(now, schedule.coveredUntil ?? now))
   if (!schedule.enabled) return { ...schedule, ...progress, nextRunAt: null }
   return schedule.paused === null

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { aRun, aSchedule } from "../../store/laws/factories.ts"
+import { aRun, aStoredSchedule } from "../../store/laws/factories.ts"
 import type { Attempt, Run } from "../run/run.ts"
 import { unreadableRun, unreadableSchedule } from "./damaged-records.ts"
 import { assertValidRun, assertValidSchedule, DATE_MAX } from "./valid-records.ts"
 
-const SCHEDULE = { ...aSchedule(), version: 1 }
+const SCHEDULE = aStoredSchedule()
 const { delayMs: _, notBefore: __, ...REQUEST } = aRun()
 const RUN: Run = { ...unreadableRun({ id: "r" }, ""), ...REQUEST, error: null }
 

@@ -12,6 +12,7 @@ import {
   reconcile,
 } from "./reconcile.ts"
 import type { Schedule } from "./schedule.ts"
+import { storedSchedule } from "./stored-schedule.ts"
 
 function declare(id: string, options: ScheduleOptions = {}, release = 1): Declared {
   return { id, definition: aDefinition(options, { id, owner: "app", release }) }
@@ -19,7 +20,8 @@ function declare(id: string, options: ScheduleOptions = {}, release = 1): Declar
 
 /** The schedule as it was stored when code declared it. */
 function stored({ id, definition }: Declared, fields: Partial<Schedule> = {}): Schedule {
-  return { ...newSchedule(id, definition, MADE_AT), declaredAs: fingerprint(definition), ...fields }
+  const schedule = { ...newSchedule(id, definition, MADE_AT), declaredAs: fingerprint(definition) }
+  return { ...storedSchedule(schedule, 1), ...fields }
 }
 
 const byApp = { owner: "app", release: 1, prune: true }

@@ -5,10 +5,14 @@ import type { Json } from "../values/json.ts"
 import type { Timetable, Trigger } from "./timetable.ts"
 
 /** A stored rule (when, which task, which payload, which policies) and its progress. */
-export interface Schedule extends ScheduleDefinition, ScheduleProgress, ScheduleTally {
-  readonly id: string
+export interface Schedule extends NewSchedule, ScheduleTally {
   /** Increases with every change, including a fire. It fences every decision about the schedule. */
   readonly version: number
+}
+
+/** The part of a schedule that its writer decides. The store adds the version and the tally. */
+export interface NewSchedule extends ScheduleDefinition, ScheduleProgress {
+  readonly id: string
   /** Increases when the definition is edited. Edits by users are based on it. */
   readonly revision: number
   readonly createdAt: Instant
@@ -17,7 +21,8 @@ export interface Schedule extends ScheduleDefinition, ScheduleProgress, Schedule
   readonly declaredAs: string | null
   /**
    * Changes written by SQL directly, without our checks, since the last plan, oldest first. While there are any, the schedule is
-   * due. The next plan carries each out like an operation of the API, and the store then deletes them.
+   * due. The next plan carries each out like an operation of the API, and the store then deletes them. A put with edits
+   * leaves them to the next plan; a put without edits deletes them.
    */
   readonly edits?: readonly Edit[]
 }
@@ -117,6 +122,11 @@ export const NO_PROGRESS: ScheduleProgress = {
   finishedAt: null,
 }
 
+export function progressOf(schedule: ScheduleProgress): ScheduleProgress {
+  const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = schedule
+  return { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt }
+}
+
 /** What happens to occurrences that were missed. Under every policy, occurrences that don't run are recorded. */
 export interface CatchUp {
   /** `once`: run the newest missed one. `none`: only those within the grace. `all`: each within the window, up to the limit. */
@@ -162,7 +172,7 @@ export interface Pause {
 
 export const OVERRIDES_MAX = 100
 
-export function timetableOf(schedule: Schedule): Timetable {
+export function timetableOf(schedule: NewSchedule): Timetable {
   return {
     id: schedule.id,
     triggers: schedule.triggers,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { AN_INSTANT, aSchedule } from "../../store/laws/factories.ts"
+import { AN_INSTANT, aStoredSchedule } from "../../store/laws/factories.ts"
 import { minimalOptions } from "../options/minimal-options.ts"
 import { planFire } from "../planning/fire.ts"
 import { redefine } from "../planning/redefine.ts"
@@ -21,7 +21,7 @@ const PROBLEM: Trigger = {
 /** Stands for the triggers of a row that can't be read at all. */
 const NO_TRIGGER: Trigger = { kind: "unreadable", why: "Its row can't be read." }
 const overrides = [{ scheduledFor: AN_INSTANT + 1, dueAt: null, reason: null, by: null }]
-const broken = aSchedule({ triggers: [CRON, PROBLEM], overrides, coveredUntil: AN_INSTANT })
+const broken = aStoredSchedule({ triggers: [CRON, PROBLEM], overrides, coveredUntil: AN_INSTANT })
 
 describe("unreadable options", () => {
   test("unreadable options are distinguished from unreadable triggers", () => {

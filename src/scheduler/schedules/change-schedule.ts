@@ -8,6 +8,7 @@ import { deletedEntry, steeredEntry, updatedEntry } from "../../core/planning/sc
 import type { Why } from "../../core/planning/steer.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import { plannedBy, readFacts } from "../../engine/facts.ts"
 import { offerPlans } from "../../engine/offering.ts"
@@ -134,7 +135,7 @@ export async function tryEdit(store: Store, stored: Schedule, edit: Redefinition
   if (await settle(store, stored, now, { canWait })) return null
   const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
   const swap = await store.putSchedule(edited, stored.version, updatedEntry(stored, edited, edit.why))
-  return swap.outcome === "done" ? { ...edited, version: swap.version } : null
+  return swap.outcome === "done" ? storedSchedule(edited, swap.version, stored) : null
 }
 
 /** True if owed occurrences were fired. The caller must then read the schedule again. */

@@ -6,6 +6,7 @@ import { createdEntry } from "../../core/planning/schedule-journal.ts"
 import type { Why } from "../../core/planning/steer.ts"
 import type { RetryPolicy } from "../../core/run/backoff.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import { checkAttempts } from "../../task/one-attempt.ts"
 import type { ScheduleView } from "../views.ts"
 import {
@@ -140,7 +141,7 @@ async function tryCreate(
   const definition = await definitionOf(parts, request, null)
   const schedule = scheduleToCreate(request.id, definition, request.initial, await store.now())
   const swap = await store.putSchedule(schedule, null, createdEntry(schedule, why))
-  return swap.outcome === "done" ? view(schedule) : null
+  return swap.outcome === "done" ? view(storedSchedule(schedule, swap.version)) : null
 }
 
 async function definitionOf(

@@ -2,7 +2,8 @@ import { BelfryError } from "../../core/errors.ts"
 import { newSchedule, newScheduleDueNow } from "../../core/options/definition.ts"
 import { NO_FACTS } from "../../core/planning/plan.ts"
 import { pause, type Why } from "../../core/planning/steer.ts"
-import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import type { NewSchedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import { describeTriggers } from "../../core/schedule/trigger-text.ts"
 import { formatInstant, type Instant } from "../../core/time/instant.ts"
 
@@ -15,22 +16,24 @@ export interface InitialState {
 
 type RequestedPause = Why & { readonly until: Instant | null }
 
-/** The new record. Throws if the schedule has no occurrence in the future. */
+/** The schedule to be stored. Throws if the schedule has no occurrence in the future. */
 export function scheduleToCreate(
   id: string,
   definition: ScheduleDefinition,
   { startImmediately = false, paused = null }: InitialState,
   now: Instant,
-): Schedule {
+): NewSchedule {
   const made = startImmediately ? newScheduleDueNow(id, definition, now) : newSchedule(id, definition, now)
   if (made.finishedAt !== null) throw noOccurrenceLeft(made, now)
   if (paused === null) return made
-  const { progress } = pause(made, { until: null, reason: null, by: null, ...paused }, NO_FACTS, now)
+  const why = { until: null, reason: null, by: null, ...paused }
+  // Only the progress of the plan is used, so the version doesn't matter.
+  const { progress } = pause(storedSchedule(made, 0), why, NO_FACTS, now)
   return { ...made, ...progress }
 }
 
 /** The error names the option that lies in the past. */
-function noOccurrenceLeft({ id, triggers, endsAt }: Schedule, now: Instant): BelfryError {
+function noOccurrenceLeft({ id, triggers, endsAt }: NewSchedule, now: Instant): BelfryError {
   const isEnded = endsAt !== null && endsAt <= now
   const passed = isEnded ? `endsAt ${formatInstant(endsAt)}` : describeTriggers(triggers)
   const trigger = triggers.every(({ kind }) => kind === "at") ? "at" : "triggers"

@@ -1,17 +1,22 @@
-import { type FirePlan, progressOf } from "../../core/planning/plan.ts"
+import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewDocument } from "../../core/records/document.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import type { NewRun } from "../../core/run/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
+import {
+  concurrencyKeyOf,
+  type NewSchedule,
+  progressOf,
+  type Schedule,
+} from "../../core/schedule/schedule.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type { ClaimRequest, Heartbeat, HeldRun, LogLine, Pruned, PruneRequest } from "../store.ts"
 
 /** Records for tests. A call names only the fields that matter; the others have valid defaults. Each record has a new id. */
 
-export function aSchedule(over: Partial<Schedule> = {}): Schedule {
+export function aSchedule(over: Partial<NewSchedule> = {}): NewSchedule {
   return {
     id: newId("schedule"),
-    version: 0,
     revision: 1,
     createdAt: AN_INSTANT,
     updatedAt: AN_INSTANT,
@@ -44,17 +49,15 @@ export function aSchedule(over: Partial<Schedule> = {}): Schedule {
     overrides: [],
     paused: null,
     firedCount: 0,
-    runCount: 0,
-    lastRunId: null,
-    lastRunAt: null,
-    lastState: null,
-    lastEndedAt: null,
-    lastSuccessAt: null,
-    failuresInARow: 0,
     lastError: null,
     finishedAt: null,
     ...over,
   }
+}
+
+/** A schedule as a store returns it. Default: no run was created yet. */
+export function aStoredSchedule(over: Partial<Schedule> = {}): Schedule {
+  return { ...storedSchedule(aSchedule(), 1), ...over }
 }
 
 export function aRun(over: Partial<NewRun> = {}): NewRun {

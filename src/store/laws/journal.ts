@@ -59,11 +59,12 @@ export const WHOLE_JOURNAL = [
     for (const entry of given) assert.deepEqual(stored.get(entry.id), entry)
   }),
   lawCase("A schedule's journal entry is stored only if the schedule is written", async (store) => {
-    const schedule = await created(store, aSchedule())
+    const schedule = aSchedule()
+    const { version } = await created(store, schedule)
     const [put, stale] = [anEntry({ id: "put" }), anEntry({ id: "stale" })]
 
-    assert.equal((await store.putSchedule(schedule, schedule.version, put)).outcome, "done")
-    assert.equal((await store.putSchedule(schedule, schedule.version, stale)).outcome, "stale")
+    assert.equal((await store.putSchedule(schedule, version, put)).outcome, "done")
+    assert.equal((await store.putSchedule(schedule, version, stale)).outcome, "stale")
     assert.equal((await store.putSchedule(schedule, null, stale)).outcome, "stale")
     assert.equal((await store.putSchedule(aSchedule(), null, anEntry({ id: "new" }))).outcome, "done")
 

@@ -22,6 +22,7 @@ import {
   deleteSchedule,
   enqueued,
   logOf,
+  putAgain,
   runById,
   running,
   scheduleById,
@@ -56,12 +57,12 @@ export const REPEATABLE: Law = {
       const schedule = aSchedule()
       await store.putSchedule(schedule, null)
       const first = await scheduleById(store, schedule.id)
-      await store.putSchedule({ ...first, description: "edited" }, first.version)
+      await putAgain(store, first, { description: "edited" })
       const second = await scheduleById(store, schedule.id)
 
       const answers = [
         await store.putSchedule(schedule, null),
-        await store.putSchedule({ ...first, description: "edited" }, first.version),
+        await putAgain(store, first, { description: "edited" }),
       ]
 
       assert.deepEqual(answers, [{ outcome: "stale" }, { outcome: "stale" }])

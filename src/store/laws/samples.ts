@@ -1,5 +1,5 @@
 import type { NewRun } from "../../core/run/run.ts"
-import { concurrencyKeyOf, type Schedule } from "../../core/schedule/schedule.ts"
+import { concurrencyKeyOf, type NewSchedule } from "../../core/schedule/schedule.ts"
 import type { Json } from "../../core/values/json.ts"
 import { AN_INSTANT, aRun, aSchedule } from "./factories.ts"
 
@@ -26,7 +26,7 @@ export function aFullRun(): NewRun {
   })
 }
 
-export function aFullSchedule(): Schedule {
+export function aFullSchedule(): NewSchedule {
   return aSchedule({
     revision: 4,
     updatedAt: AN_INSTANT + 999,

@@ -3,7 +3,8 @@ import type { DueFacts } from "../../core/planning/plan.ts"
 import type { NewRun, Run } from "../../core/run/run.ts"
 import type { RunCounts } from "../../core/run/run-states.ts"
 import type { RunSummary } from "../../core/run/run-summary.ts"
-import type { Schedule } from "../../core/schedule/schedule.ts"
+import type { NewSchedule, Schedule } from "../../core/schedule/schedule.ts"
+import { newScheduleOf } from "../../core/schedule/stored-schedule.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type {
   ClaimRequest,
@@ -14,6 +15,7 @@ import type {
   SchedulePage,
   Store,
   StoredLogLine,
+  Swap,
   Worker,
 } from "../store.ts"
 import { aClaim, aHeartbeat, anEntry, aWorker, heldRun, SHORT_MS } from "./factories.ts"
@@ -22,10 +24,19 @@ import type { Lab } from "./law.ts"
 /** Steps that several cases use. Each fails its case if the store doesn't do it. */
 
 /** Returns the schedule as it is stored, with its version. */
-export async function created(store: Store, schedule: Schedule): Promise<Schedule> {
+export async function created(store: Store, schedule: NewSchedule): Promise<Schedule> {
   const answer = await store.putSchedule(schedule, null)
   assert.equal(answer.outcome, "done", `schedule ${schedule.id} is new`)
   return scheduleById(store, schedule.id)
+}
+
+/** Puts a stored schedule again, with these changes. Stale if the schedule has changed since it was read. */
+export function putAgain(
+  store: Store,
+  schedule: Schedule,
+  changes: Partial<NewSchedule> = {},
+): Promise<Swap> {
+  return store.putSchedule({ ...newScheduleOf(schedule), ...changes }, schedule.version)
 }
 
 export async function enqueued(store: Store, run: NewRun): Promise<Run> {

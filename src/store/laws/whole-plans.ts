@@ -1,7 +1,6 @@
 import assert from "node:assert/strict"
-import { progressOf } from "../../core/planning/plan.ts"
 import { cancel } from "../../core/run/run.ts"
-import { NO_RUNS, type ScheduleProgress } from "../../core/schedule/schedule.ts"
+import { NO_RUNS, progressOf, type ScheduleProgress } from "../../core/schedule/schedule.ts"
 import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import {
@@ -10,6 +9,7 @@ import {
   enqueued,
   idsOf,
   logOf,
+  putAgain,
   runById,
   runIfThere,
   scheduleById,
@@ -102,7 +102,7 @@ export const WHOLE_PLANS = [
     const [good, stale, held, last] = await Promise.all(
       ["good", "stale", "held", "last"].map((id) => created(store, aSchedule({ id }))),
     )
-    await store.putSchedule(stale!, stale!.version)
+    await putAgain(store, stale!)
     await enqueued(store, aRun({ liveKey: "taken" }))
 
     const answers = await store.fire([

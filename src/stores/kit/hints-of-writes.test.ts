@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { progressOf } from "../../core/planning/plan.ts"
 import type { RunChange, RunState } from "../../core/run/run.ts"
-import { anEntry, aPlan, aRun, aSchedule, aSkip } from "../../store/laws/factories.ts"
+import { progressOf } from "../../core/schedule/schedule.ts"
+import { anEntry, aPlan, aRun, aSkip, aStoredSchedule } from "../../store/laws/factories.ts"
 import type { FireAnswer } from "../../store/store.ts"
 import {
   hintsOfEnqueue,
@@ -12,7 +12,7 @@ import {
   isDueSooner,
 } from "./hints-of-writes.ts"
 
-const schedule = aSchedule({ nextRunAt: 1_000 })
+const schedule = aStoredSchedule({ nextRunAt: 1_000 })
 const DONE = { outcome: "done" } as const
 const STALE = { outcome: "stale", state: null, attempt: 0 } as const
 

@@ -2,9 +2,8 @@ import { BelfryError } from "../../core/errors.ts"
 import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run/run.ts"
-import { NO_RUNS, type Schedule } from "../../core/schedule/schedule.ts"
 import { scheduleStateOf } from "../../core/schedule/schedule-state.ts"
-import { tallyOf } from "../../core/schedule/schedule-tally.ts"
+import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type {
   AppendAnswer,
@@ -74,14 +73,14 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         return async () => stop()
       }),
 
-    putSchedule: (schedule: Schedule, ifVersion: number | null, entry) =>
+    putSchedule: (schedule, ifVersion, entry) =>
       operate((now) => {
         const stored = tables.schedules.get(schedule.id)
         if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
         jsonText(schedule.payload)
         if (entry !== undefined) Journal.check(entry)
         const next = ++tables.lastVersion
-        tables.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
+        tables.schedules.set(schedule.id, storedSchedule(schedule, next, stored))
         if (entry !== undefined) journal.add(entry, now)
         const swap: Swap = { outcome: "done", version: next }
         sendHints(hintsOfSwap(swap, "schedules"))

@@ -3,7 +3,13 @@ import type { FirePlan } from "../../core/planning/plan.ts"
 import { unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
-import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"
+import type {
+  Edit,
+  EndState,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleProgress,
+} from "../../core/schedule/schedule.ts"
 import type { Trigger } from "../../core/schedule/timetable.ts"
 import { readableTriggers, unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { Json } from "../../core/values/json.ts"
@@ -221,7 +227,7 @@ function columnText(value: Json, type: string): Text {
 }
 
 /** In the order of `DEFINITION_COLUMNS`. */
-export function definitionValues(schedule: Schedule): readonly unknown[] {
+export function definitionValues(schedule: ScheduleDefinition): readonly unknown[] {
   const { task, owner, payload, description, triggers, timezone, enabled, priority, tags, release } = schedule
   const called = functionOf(task, payload)
   const times = readableTriggers(triggers)

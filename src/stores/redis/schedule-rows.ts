@@ -1,12 +1,12 @@
-import { progressOf } from "../../core/planning/plan.ts"
 import { unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
-import {
-  type EndState,
-  NO_RUNS,
-  type Schedule,
-  type ScheduleProgress,
-  type ScheduleTally,
+import { definitionOf } from "../../core/schedule/reconcile.ts"
+import type {
+  EndState,
+  NewSchedule,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleProgress,
 } from "../../core/schedule/schedule.ts"
 import { storedJson } from "../../core/values/json.ts"
 import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
@@ -45,11 +45,12 @@ export type ScheduleRow = RowOf<typeof ROW, StoredSchedule>
 /** Scripts append further values to the row. */
 type LongerRow = readonly [...ScheduleRow, ...unknown[]]
 
-type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | "id" | "version">
+/** The parts of a schedule that only an edit changes. */
+type Definition = ScheduleDefinition & Pick<Schedule, "revision" | "createdAt" | "updatedAt" | "declaredAs">
 
 export function scheduleOf(row: LongerRow): Schedule {
   try {
-    const schedule = partsOf(row, definitionOf(row[AT.definition]), storedJson(row[AT.progress]))
+    const schedule = partsOf(row, definitionIn(row[AT.definition]), storedJson(row[AT.progress]))
     assertValidSchedule(schedule)
     return schedule
   } catch (error) {
@@ -101,7 +102,7 @@ const KNOWN_TEXT_MAX = 4_000
  */
 const known = new Map<string, Definition>()
 
-function definitionOf(text: string): Definition {
+function definitionIn(text: string): Definition {
   const found = known.get(text)
   if (found !== undefined) return found
   const definition = storedJson(text) as Definition
@@ -110,11 +111,10 @@ function definitionOf(text: string): Definition {
   return definition
 }
 
-/** The parts of a schedule that only an edit changes. */
-export function definitionText(schedule: Schedule): string {
-  const { id: _, version: __, ...rest } = schedule
-  const definition: Record<string, unknown> = rest
-  for (const name of Object.keys({ ...progressOf(schedule), ...NO_RUNS })) delete definition[name]
+/** A definition as it is stored. */
+export function definitionText(schedule: NewSchedule): string {
+  const { revision, createdAt, updatedAt, declaredAs } = schedule
+  const definition: Definition = { revision, createdAt, updatedAt, declaredAs, ...definitionOf(schedule) }
   return jsonText(definition)
 }
 

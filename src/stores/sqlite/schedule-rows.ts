@@ -1,7 +1,7 @@
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/records/damaged-records.ts"
 import { assertValidSchedule } from "../../core/records/valid-records.ts"
 import { definitionOf } from "../../core/schedule/reconcile.ts"
-import type { Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"
+import type { NewSchedule, Schedule, ScheduleProgress } from "../../core/schedule/schedule.ts"
 import { jsonText, jsonTextOrNull, unreadableBecause } from "../kit/isolation.ts"
 import { columnsOf, placesOf, type RecordTable, type RowOf } from "../kit/record-table.ts"
 import { type StoredDefinition, scheduleFromParts } from "../kit/schedule-from-parts.ts"
@@ -98,7 +98,7 @@ export const VERSION = `
     case when version between 1 and ${Number.MAX_SAFE_INTEGER} then version else ${UNREADABLE_VERSION} end`
 
 /** In the order of `SCHEDULE_COLUMNS`, without the columns that the store counts. */
-export function scheduleValues(schedule: Schedule, version: number): readonly Value[] {
+export function scheduleValues(schedule: NewSchedule, version: number): readonly Value[] {
   const { id, revision, createdAt, updatedAt, declaredAs, task, owner } = schedule
   return [
     ...[id, version, revision, createdAt, updatedAt, declaredAs, task, owner],
@@ -117,7 +117,7 @@ export function progressValues(progress: ScheduleProgress): readonly Value[] {
 }
 
 /** The task and the owner have columns of their own. */
-function storedDefinitionOf(schedule: Schedule): StoredDefinition {
+function storedDefinitionOf(schedule: NewSchedule): StoredDefinition {
   const { task: _task, owner: _owner, ...definition } = definitionOf(schedule)
   return definition
 }

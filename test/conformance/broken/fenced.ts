@@ -21,10 +21,10 @@ const versions = [
       return store.putSchedule(schedule, existing === undefined ? null : ifVersion)
     },
   })),
-  broken(3, "the version is the caller's plus one", (store) => ({
+  broken(3, "a put answers the version that it replaced", (store) => ({
     async putSchedule(schedule, ifVersion) {
       const answer = await store.putSchedule(schedule, ifVersion)
-      return answer.outcome === "done" ? { ...answer, version: schedule.version + 1 } : answer
+      return answer.outcome === "done" ? { ...answer, version: ifVersion ?? 0 } : answer
     },
   })),
   broken(3, "a fire doesn't change the version", (store) => {

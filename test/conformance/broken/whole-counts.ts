@@ -122,16 +122,6 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
-  broken(1, "a new schedule takes its count from the caller", (store) => {
-    let sent = 0
-    return {
-      ...showing(store, (schedule) => more(schedule, sent)),
-      putSchedule(schedule, ifVersion) {
-        sent = schedule.runCount
-        return store.putSchedule(schedule, ifVersion)
-      },
-    }
-  }),
   broken(1, "a run creates its deleted schedule again", (store) => ({
     async enqueue(runs) {
       const id = runs[0]?.scheduleId ?? null

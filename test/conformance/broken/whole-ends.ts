@@ -155,18 +155,6 @@ export const BROKEN_WHOLE_ENDS = [
       },
     }
   }),
-  broken(1, "a new schedule takes its ends from the caller", (store) => {
-    let sent: Schedule | undefined
-    return {
-      ...showing(store, (schedule) =>
-        sent?.lastState == null ? schedule : { ...schedule, ...endsOf(sent) },
-      ),
-      putSchedule(schedule, ifVersion) {
-        sent = schedule
-        return store.putSchedule(schedule, ifVersion)
-      },
-    }
-  }),
   broken(1, "of ends that two callers report at once, only one caller's are counted", (store) => {
     const counts = new Map<string, number>()
     return {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
-import { progressOf } from "../../../src/core/planning/plan.ts"
 import { isAlreadyMade, succeed } from "../../../src/core/run/run.ts"
+import { progressOf } from "../../../src/core/schedule/schedule.ts"
 import {
   aClaim,
   aHeartbeat,

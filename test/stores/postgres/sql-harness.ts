@@ -5,7 +5,7 @@ import * as z from "zod"
 import { defineSchedule, newSchedule } from "../../../src/core/options/definition.ts"
 import type { ScheduleOptions } from "../../../src/core/options/options.ts"
 import { planFire } from "../../../src/core/planning/fire.ts"
-import type { Schedule } from "../../../src/core/schedule/schedule.ts"
+import type { NewSchedule, Schedule } from "../../../src/core/schedule/schedule.ts"
 import { plannedBy } from "../../../src/engine/facts.ts"
 import { offerPlans } from "../../../src/engine/offering.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
@@ -24,7 +24,7 @@ export interface Situation {
   readonly options?: ScheduleOptions
   /** The times of the schedule. Default: a daily cron. */
   readonly times?: ScheduleOptions
-  readonly progress?: Partial<Schedule>
+  readonly progress?: Partial<NewSchedule>
 }
 
 export interface Operation {
@@ -34,7 +34,7 @@ export interface Operation {
 }
 
 /** A daily schedule "x", created ten days ago and settled up to its last occurrence. */
-export function scheduleIn({ options = {}, times = { cron: DAILY }, progress = {} }: Situation): Schedule {
+export function scheduleIn({ options = {}, times = { cron: DAILY }, progress = {} }: Situation): NewSchedule {
   const about = { id: "x", task: "report", payload: [1], owner: null, release: 0, now: null }
   const definition = defineSchedule({ ...times, ...options }, about)
   const made = newSchedule("x", definition, NOON - 10 * DAY)

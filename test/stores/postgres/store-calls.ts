@@ -10,6 +10,7 @@ import {
   aPruning,
   aRun,
   aSchedule,
+  aStoredSchedule,
 } from "../../../src/store/laws/factories.ts"
 
 export type Call = (store: Store) => Promise<unknown>
@@ -19,7 +20,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   now: (store) => store.now(),
   putSchedule: (store) => store.putSchedule(aSchedule(), null),
   dueSchedules: (store) => store.dueSchedules({ limit: 10 }),
-  fire: (store) => store.fire([aPlan(aSchedule(), { runs: [aRun()] })]),
+  fire: (store) => store.fire([aPlan(aStoredSchedule(), { runs: [aRun()] })]),
   enqueue: (store) => store.enqueue([aRun()]),
   claim: (store) => store.claim(aClaim()),
   heartbeat: (store) => store.heartbeat(aHeartbeat()),

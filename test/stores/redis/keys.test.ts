@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { progressOf } from "../../../src/core/planning/plan.ts"
 import { DEFAULT_RETRY } from "../../../src/core/run/backoff.ts"
 import { fail, succeed } from "../../../src/core/run/run.ts"
+import { progressOf } from "../../../src/core/schedule/schedule.ts"
 import {
   AN_INSTANT,
   aClaim,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { succeed } from "../../../src/core/run/run.ts"
-import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
+import { aClaim, aPlan, aRun, aSchedule, aStoredSchedule } from "../../../src/store/laws/factories.ts"
 import { countRuns, created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
@@ -47,7 +47,7 @@ describe("a call that is sent again gets the first answer:", () => {
 
   test("firing plans, with the runs that they created", async () => {
     const { store, withLostAnswer } = await aStoreBehindAProxy()
-    await store.fire([aPlan(aSchedule())])
+    await store.fire([aPlan(aStoredSchedule())])
     await store.enqueue([aRun({ id: "there" })])
     const schedules = [await created(store, aSchedule()), await created(store, aSchedule())]
 

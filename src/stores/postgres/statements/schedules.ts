@@ -1,6 +1,6 @@
 import { isEdited } from "../../../core/planning/edits.ts"
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
-import type { Schedule } from "../../../core/schedule/schedule.ts"
+import type { NewSchedule } from "../../../core/schedule/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom } from "../rows.ts"
@@ -53,7 +53,7 @@ const UPDATE_SCHEDULE = `
 
 export async function putSchedule(
   runner: Runner,
-  schedule: Schedule,
+  schedule: NewSchedule,
   ifVersion: number | null,
   entry: NewJournalEntry | undefined,
 ): Promise<Swap> {

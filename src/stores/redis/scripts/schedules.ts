@@ -1,6 +1,5 @@
-import { progressOf } from "../../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
-import type { Schedule } from "../../../core/schedule/schedule.ts"
+import { type NewSchedule, progressOf } from "../../../core/schedule/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs } from "../entry-args.ts"
@@ -66,7 +65,7 @@ return version
 
 export async function putSchedule(
   connection: Connection,
-  schedule: Schedule,
+  schedule: NewSchedule,
   ifVersion: number | null,
   entry: NewJournalEntry | undefined,
 ): Promise<Swap> {

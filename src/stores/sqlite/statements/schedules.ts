@@ -1,6 +1,6 @@
 import type { NewJournalEntry } from "../../../core/records/journal.ts"
 import { DATE_MAX } from "../../../core/records/valid-records.ts"
-import type { Schedule } from "../../../core/schedule/schedule.ts"
+import type { NewSchedule } from "../../../core/schedule/schedule.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Prepared } from "../prepared.ts"
@@ -46,7 +46,7 @@ const INSERT_TAGS = `
 /** The write lock is held: the version read is the version replaced. */
 export function putSchedule(
   connection: Prepared,
-  schedule: Schedule,
+  schedule: NewSchedule,
   about: { ifVersion: number | null; entry: NewJournalEntry | undefined; now: Instant },
 ): Swap {
   const { ifVersion, entry, now } = about
