@@ -20,6 +20,7 @@ import {
 import { createSchedule, putSchedule, updateSchedule } from "./define-schedules.ts"
 import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
 import { lintFactsOf } from "./lint-facts.ts"
+import { listLints, type ScheduleLints } from "./list-lints.ts"
 import { withEditsPlanned } from "./next-plan.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
@@ -230,6 +231,10 @@ export class StoredSchedules implements Schedules {
     const schedule = await requireSchedule(store, scheduleId)
     const now = await store.now()
     return lintsOfSchedule(schedule, now, await lintFactsOf(store, schedule, now))
+  }
+
+  listLints(page: { limit?: number; cursor?: string } = {}): Listing<ScheduleLints> {
+    return listLints(this.#parts, page)
   }
 
   occurrences(id: string, page: LedgerPage = {}): Listing<LedgerEntry> {
