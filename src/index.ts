@@ -39,6 +39,7 @@ export type { ApplyOptions, ApplyReport, ApplyStep, ScheduleToApply } from "./sc
 export type { BackfillPlan } from "./scheduler/schedules/backfill.ts"
 export type { ChangedValue } from "./scheduler/schedules/changed-values.ts"
 export type { LedgerEntry, LedgerPage } from "./scheduler/schedules/ledger.ts"
+export type { ScheduleLints } from "./scheduler/schedules/list-lints.ts"
 export type { OccurrenceView } from "./scheduler/schedules/preview.ts"
 export type { ScheduleChanges } from "./scheduler/schedules/schedule-options.ts"
 export type { Schedules } from "./scheduler/schedules/schedules.ts"

@@ -115,6 +115,7 @@ const SOURCES: readonly (readonly [
       move: (options) => schedules.move("s", 0, 0, options),
       preview: (options) => schedules.preview("s", 1, options),
       occurrences: (options) => schedules.occurrences("s", options),
+      listLints: (options) => schedules.listLints(options),
       planBackfill: (options) => schedules.planBackfill("s", { ...range, ...(options as object) }),
       backfill: (options) => {
         const plan = { ...range, which: "all", name: "n", scheduleId: "s", planId: "p", occurrences: [] }

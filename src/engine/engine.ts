@@ -49,6 +49,7 @@ export class Engine {
   #roles: readonly Role[] = []
   #isRunning = false
   #isOver = false
+  #listening: Promise<void> | null = null
   #stopListening: () => Promise<void> = async () => undefined
 
   constructor(context: EngineContext) {
@@ -93,7 +94,7 @@ export class Engine {
     this.#checkNotOver()
     this.#roles = rolesOf(about.roles, this.#context)
     this.#isRunning = true
-    await this.#listen()
+    await this.listen()
     this.#checkNotOver()
     this.#declared.start(about.declared)
     if (this.#roles.length > 0) this.#leaseKeeper.start()
@@ -123,7 +124,10 @@ export class Engine {
     const wasRunning = this.#isRunning
     if (wasRunning) await this.#stopLoops(timeoutMs, limit)
     this.#isRunning = false
+    await limit.waitFor("hints", this.#endListening())
     await this.#close(limit)
+    // Callers that wait for a run read it again, and learn that the store is closed.
+    this.#notify("ended")
     await limit.waitFor("tasks", this.#closeTasks())
     const { unanswered } = limit
     const facts = { component: "engine", worker }
@@ -134,15 +138,12 @@ export class Engine {
   }
 
   async #stopLoops(timeoutMs: number, limit: TimeLimit): Promise<void> {
-    const { events } = this.#context
     const firing = Promise.all([this.#firing.stop(), this.#local.stop()])
     const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
     await limit.waitFor("firing", firing)
     if (this.#roles.length > 0) await this.#leaseKeeper.stop(limit)
     await limit.waitFor("housekeeping", others)
-    const stopped = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
-    await limit.waitFor("hints", stopped)
   }
 
   async #close(limit: TimeLimit): Promise<void> {
@@ -204,7 +205,7 @@ export class Engine {
     }
   }
 
-  /** Calls `listener` with each hint of the store while this process runs. Returns a function that removes the listener. */
+  /** Calls `listener` with each hint, once this process listens. Returns a function that removes the listener. */
   onHint(listener: (hint: Hint) => void): () => void {
     // A function that is added twice is called twice.
     const own = (hint: Hint) => listener(hint)
@@ -216,7 +217,8 @@ export class Engine {
 
   /** Wakes the loops that the hint concerns, so that they don't wait for the next poll. */
   hint(hint: Hint): void {
-    for (const listener of this.#hintListeners) listener(hint)
+    this.#notify(hint)
+    if (!this.#isRunning) return
     if (hint === "schedules") {
       this.#firing.wake()
       this.#declared.wake()
@@ -224,6 +226,10 @@ export class Engine {
     if (hint === "runs") this.#worker.wake()
     if (hint === "cancelled") this.#worker.check()
     if (hint === "forgotten") this.#recover()
+  }
+
+  #notify(hint: Hint): void {
+    for (const listener of this.#hintListeners) listener(hint)
   }
 
   /** Occurrences of the lost period are due again. They get the same run ids, because an id is made of schedule and instant. */
@@ -238,14 +244,33 @@ export class Engine {
     this.#worker.check()
   }
 
-  /** Hints only save time, so the engine also starts if the store can't give any. */
-  async #listen(): Promise<void> {
+  /**
+   * Listens for the store's hints until `stop`. Called by `start`, and in a process that isn't started by the first call that
+   * waits for a run. Hints only save time, so this also resolves if the store can't give any.
+   */
+  listen(): Promise<void> {
+    if (this.#isOver) return Promise.resolve()
+    this.#listening ??= this.#beginListening()
+    return this.#listening
+  }
+
+  async #beginListening(): Promise<void> {
     const { store, logger, events } = this.#context
     try {
       this.#stopListening = await store.listen((hint) => this.hint(hint))
     } catch (error) {
+      this.#listening = null
       logger.warn({ component: "hints", error: describeThrown(error) }, "The store gives no hints; polling")
       events.error(error, "hints")
+    }
+  }
+
+  async #endListening(): Promise<void> {
+    try {
+      await this.#listening
+      await this.#stopListening()
+    } catch (error) {
+      this.#context.events.error(error, "hints")
     }
   }
 }

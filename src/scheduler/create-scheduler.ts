@@ -116,7 +116,7 @@ class StoreScheduler implements Scheduler {
     this.#enqueuing = new EnqueueBatches(this.#store)
     this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new StoredSchedules({ ...this.#parts, store: this.#store })
-    const onHint = (listener: (hint: Hint) => void) => this.#engine.onHint(listener)
+    const onHint = (listener: (hint: Hint) => void) => this.#onHint(listener)
     this.runs = new StoredRuns({ ...this.#parts, store: this.#store, onHint })
     this.journal = new StoredJournal({ store, ready })
   }
@@ -235,6 +235,15 @@ class StoreScheduler implements Scheduler {
 
   #enqueued(answer: EnqueueAnswer): EnqueuedRun<never> {
     return enqueuedRun(accepted(answer), (id, options) => this.runs.wait(id, options)) as EnqueuedRun<never>
+  }
+
+  #onHint(listener: (hint: Hint) => void): () => void {
+    // A store that can't be opened gives no hints. The caller notices it when it reads.
+    void this.#open().then(
+      () => this.#engine.listen(),
+      () => undefined,
+    )
+    return this.#engine.onHint(listener)
   }
 
   #open(): Promise<void> {

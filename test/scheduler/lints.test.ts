@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
+import type { Store } from "../../src/store/store.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 
@@ -58,4 +59,51 @@ test("a lint reports that runs take longer than the interval, from the statistic
   const [lint] = await schedules.lints("s")
   assert.deepEqual(lint?.code, "L07")
   assert.match(lint!.message, /^One run in twenty takes longer than 1m 40s, but the next is due after 1m/)
+})
+
+test("listLints lists the active schedules that have lints, with the same lints as for each alone", async () => {
+  await using fleet = new Fleet("2026-01-15T00:00:00Z")
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "150s") })
+  const { schedules } = await fleet.started({ tasks: [slow] })
+  await schedules.create("overrun", { task: slow, cron: "* * * * *" })
+  await schedules.create("plain", { task: "t", cron: "30 12 * * *" })
+  await schedules.create("odd", { task: "t", cron: "*/7 * * * *" })
+  await schedules.create("asleep", { task: "t", cron: "*/7 * * * *", paused: true })
+  for (let index = 0; index < 11; index++)
+    await schedules.create(`noon-${index}`, { task: "t", cron: "0 12 * * *" })
+  await fleet.advance("2h")
+
+  const listed: [string, readonly string[]][] = []
+  for await (const { id, lints } of schedules.listLints({ limit: 2 })) {
+    listed.push([id, codesOf(lints)])
+    assert.deepEqual(lints, await schedules.lints(id))
+  }
+
+  assert.deepEqual(listed.sort(), [
+    ...Array.from({ length: 11 }, (_, index) => [`noon-${index}`, ["L06"]]).sort(),
+    ["odd", ["L01"]],
+    ["overrun", ["L07"]],
+  ])
+})
+
+test("listLints reads a page of schedules at a time, and statistics once per task", async () => {
+  await using fleet = new Fleet("2026-01-15T00:00:00Z")
+  const calls: string[] = []
+  const counting = new Proxy(fleet.store, {
+    get(target, name) {
+      calls.push(String(name))
+      return Reflect.get(target, name)
+    },
+  }) as Store
+  const { schedules } = fleet.node({ store: counting })
+  const all = Array.from({ length: 1_200 }, (_, index) => ({
+    ...{ id: `s${index}`, task: `t${index % 3}`, cron: `${index % 60} ${index % 24} * * *` },
+  }))
+  await schedules.apply(all)
+  calls.length = 0
+
+  for await (const { id } of schedules.listLints({ limit: 500 })) assert.ok(id)
+
+  const count = (operation: string) => calls.filter((name) => name === operation).length
+  assert.deepEqual([count("findSchedules"), count("summarise")], [7, 3])
 })

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
-import { faultyStore } from "../support/faulty-store.ts"
-import { Fleet, never, taking } from "../support/fleet.ts"
+import { Fleet, never } from "../support/fleet.ts"
 
 const failing = defineTask({
   name: "failing",
@@ -241,71 +240,4 @@ test.each([
   const run = await node.runs.retry("r", because)
 
   assert.deepEqual([run.state, run.by, run.reason], kept)
-})
-
-test("wait resolves with the finished run, or with null at the timeout", async () => {
-  await using fleet = new Fleet()
-  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
-  const scheduler = await fleet.started({ tasks: [slow] })
-  const { runId } = await scheduler.enqueue(slow)
-
-  const tooShort = scheduler.runs.wait(runId, { timeout: "1s" })
-  const enough = scheduler.runs.wait(runId, { timeout: "1m" })
-  await fleet.advance("30s")
-
-  assert.equal(await tooShort, null)
-  assert.equal((await enough)?.state, "succeeded")
-  await assert.rejects(scheduler.runs.wait("nobody"), { code: "BELFRY_RUN_NOT_FOUND" })
-})
-
-test("wait continues while the store is unavailable, also before the first connection", async () => {
-  await using fleet = new Fleet()
-  const wire = faultyStore(fleet.store)
-  const client = fleet.node({ store: wire.store })
-  await fleet.node().enqueue(task, { id: "r" })
-  wire.breakDown()
-
-  const ended = client.runs.wait("r", { timeout: "1m" })
-  await fleet.advance("10s")
-  wire.mend()
-  await fleet.started({ tasks: [task] })
-
-  assert.equal((await fleet.until(ended))?.state, "succeeded")
-})
-
-test("wait rejects if the store is still unavailable at the timeout, with the run and the timeout", async () => {
-  await using fleet = new Fleet()
-  const wire = faultyStore(fleet.store)
-  const client = fleet.node({ store: wire.store })
-  await client.enqueue(task, { id: "r" })
-  wire.breakDown("readRuns")
-
-  await assert.rejects(fleet.until(client.runs.wait("r", { timeout: "1m" })), {
-    code: "BELFRY_STORE_UNAVAILABLE",
-    message: /Waited 1m for run "r", but the store can't be read: .*away/,
-  })
-  assert.equal(fleet.clock.monotonic(), 60_000)
-})
-
-test("wait rejects at once for an unknown run or a closed store", async () => {
-  await using fleet = new Fleet()
-  const client = fleet.node()
-
-  await assert.rejects(client.runs.wait("r"), { code: "BELFRY_RUN_NOT_FOUND" })
-  await fleet.store.close()
-  await assert.rejects(client.runs.wait("r"), { code: "BELFRY_STORE_CLOSED" })
-
-  assert.equal(fleet.clock.monotonic(), 0)
-})
-
-test("in a running process, wait resolves as soon as the run ends, without waiting for the next read", async () => {
-  await using fleet = new Fleet()
-  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
-  const node = await fleet.started({ tasks: [slow] })
-  const { runId } = await node.enqueue(slow)
-  const waiting = node.runs.wait(runId, { timeout: "1m" })
-  const run = await fleet.until(waiting)
-
-  assert.equal(run!.state, "succeeded")
-  assert.ok(fleet.clock.now() - run!.completedAt!.getTime() <= 5, "at once")
 })

@@ -10,7 +10,7 @@ const OFFERED = new Set(["task"])
 
 const checked = (lastRunAt: number | null) => {
   const schedule = aStoredSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
-  return checkSchedules([scheduleView(schedule, OFFERED, AN_INSTANT)], AN_INSTANT).find(
+  return checkSchedules([scheduleView(schedule, OFFERED, AN_INSTANT)], { now: AN_INSTANT, lints: [] }).find(
     ({ name }) => name === "clock set back",
   )!
 }
@@ -43,7 +43,7 @@ test("schedules that depend on each other are a problem, and the message has the
 
   const checks = checkSchedules(
     schedules.map((schedule) => scheduleView(schedule, OFFERED, AN_INSTANT)),
-    AN_INSTANT,
+    { now: AN_INSTANT, lints: [] },
   )
 
   const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!

@@ -3,19 +3,19 @@ import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/schedule/depen
 import { isActive } from "../../core/schedule/schedule-state.ts"
 import { isOnline, isWorker, offeredTasks } from "../../scheduler/online-workers.ts"
 import type { Overview } from "../../scheduler/overview.ts"
+import type { ScheduleLints } from "../../scheduler/schedules/list-lints.ts"
 import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { commandWord } from "../printing/printable.ts"
 import { spanWords } from "../printing/time-text.ts"
 import { nearestTo } from "../session/lookups.ts"
-import { lintsOf } from "./lints.ts"
 import { splitBroken } from "./schedule-problem.ts"
 
 export function checkSchedules(
   schedules: readonly ScheduleView[],
-  now: number,
-  ignored: ReadonlySet<string> = new Set(),
+  about: { now: number; lints: readonly ScheduleLints[]; ignored?: ReadonlySet<string> },
 ): readonly Check[] {
+  const { now, lints, ignored = new Set() } = about
   const { plannable, broken } = splitBroken(schedules)
   const active = plannable.filter(({ state }) => isActive(state))
   const overdue = plannable.filter(({ state }) => state === "overdue")
@@ -40,7 +40,7 @@ export function checkSchedules(
           `${namesOf(overridden)} ${overridden.length === 1 ? "differs" : "differ"} from the declaration in code`,
           "See: belfry schedule list --status overridden",
         ),
-    lintCheck(active, now, ignored),
+    lintCheck(lints, ignored),
   ]
 }
 
@@ -102,14 +102,12 @@ function cycleCheck(schedules: readonly ScheduleView[]): Check {
   )
 }
 
-function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: ReadonlySet<string>): Check {
+function lintCheck(linted: readonly ScheduleLints[], ignored: ReadonlySet<string>): Check {
   const codes = new Set<string>()
-  const flagged = schedules.filter((schedule) => {
-    const lints = lintsOf(schedule, now).filter(
-      ({ severity, code }) => severity !== "info" && !ignored.has(code),
-    )
-    for (const { code } of lints) codes.add(code)
-    return lints.length > 0
+  const flagged = linted.filter(({ lints }) => {
+    const counted = lints.filter(({ severity, code }) => severity !== "info" && !ignored.has(code))
+    for (const { code } of counted) codes.add(code)
+    return counted.length > 0
   })
   if (flagged.length === 0) return ok("lints", "no likely mistakes in the schedules")
   const found = [...codes].sort()
@@ -193,7 +191,7 @@ function countWords(listed: readonly unknown[]): string {
   return listed.length < 10 ? String(listed.length) : "10 or more"
 }
 
-function namesOf(schedules: readonly ScheduleView[]): string {
+function namesOf(schedules: readonly { readonly id: string }[]): string {
   const names = schedules.slice(0, 3).map(({ id }) => id)
   return schedules.length > 3 ? `${names.join(", ")} and ${schedules.length - 3} more` : names.join(", ")
 }

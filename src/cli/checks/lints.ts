@@ -8,7 +8,7 @@ import type { Call } from "../parsing/command.ts"
 import { printable } from "../printing/printable.ts"
 import { type Colour, paintFor } from "../printing/table.ts"
 
-/** Lints without the facts from the store. For schedules that are not stored, and for many schedules at once. */
+/** Lints without the facts from the store, for schedules that are not stored. */
 export function lintsOf(schedule: ScheduleView, now: number, answers: DstAnswers = {}): readonly Lint[] {
   const { endsAt } = schedule
   const facts = endsAt === null ? {} : { until: endsAt.getTime() }

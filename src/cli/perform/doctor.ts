@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import { version } from "../../runtime/version.ts"
+import { collected } from "../../scheduler/listing.ts"
 import { type Check, ok, problem, warning } from "../../store/check.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "../checks/doctor-checks.ts"
 import { ignoredLints } from "../checks/lints.ts"
@@ -57,6 +58,7 @@ function hostChecks({ io }: Call): readonly Check[] {
   ]
 }
 
+const LINTS_PAGE = 500
 const CALLS = 20
 /** With a larger offset, times on the screen are wrong. Due times are not affected, because they use the store's clock. */
 const OFFSET_MAX_MS = 2_000
@@ -75,8 +77,9 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
     offsetMs = now - io.clock.now()
   }
   tookMs.sort((a, b) => a - b)
-  const [schedules, workers, now] = [
+  const [schedules, lints, workers, now] = [
     await allSchedules(scheduler),
+    await collected(scheduler.schedules.listLints({ limit: LINTS_PAGE })),
     await allWorkers(scheduler),
     await store.now(),
   ]
@@ -95,7 +98,7 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
           "Synchronise the clock of this host (NTP).",
         ),
     ...(inspection?.checks ?? []),
-    ...checkSchedules(schedules, now, ignoredLints(call)),
+    ...checkSchedules(schedules, { now, lints, ignored: ignoredLints(call) }),
     ...checkWorkers(workers, schedules),
     ...checkRuns(await scheduler.overview()),
   ]

@@ -23,27 +23,30 @@ export async function showLogs(call: Call): Promise<ExitCode | undefined> {
       hint(call, `Run ${run.id} is ${run.state} and has no log lines.`)
     if (!call.flags.isOn("follow")) return undefined
     const last = written.at(-1) ?? null
-    return untilInterrupted(call, 500, followLog(call, scheduler, run.id, last, matches))
+    const printNew = logPrinter(call, scheduler, run.id, last, matches)
+    return untilInterrupted(call, 500, async () => {
+      // The run is read before its lines, so the log of a finished run is complete.
+      const now = await scheduler.runs.get(run.id)
+      await printNew()
+      return now === null || isFinished(now) ? EXIT.done : null
+    })
   })
 }
 
-/** Returns a function that prints the new lines. It returns an exit code when the run has finished, else null. */
-export function followLog(
+/** Returns a function that prints the new lines. */
+export function logPrinter(
   call: Call,
   scheduler: Client,
   id: string,
   from: Place | null,
   matches: (line: LogLineView) => boolean = () => true,
-): () => Promise<ExitCode | null> {
+): () => Promise<void> {
   let after = from
   return async () => {
-    // The run is read before its lines, so the log of a finished run is complete.
-    const run = await scheduler.runs.get(id)
     for (const line of await readLog(scheduler, id, after)) {
       after = line
       if (matches(line)) call.io.out(formatLine(call, line))
     }
-    return run === null || isFinished(run) ? EXIT.done : null
   }
 }
 

@@ -1,5 +1,6 @@
+import { DURATION_MAX, type Duration } from "../../core/time/duration.ts"
 import type { Client } from "../../scheduler/client.ts"
-import type { RunSummaryView } from "../../scheduler/views.ts"
+import type { RunSummaryView, RunView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { hint, hintPainted, paintOf, showRecord } from "../printing/output.ts"
@@ -7,8 +8,8 @@ import { printable } from "../printing/printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
 import { runOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
-import { untilInterrupted } from "../terminal/waiting.ts"
-import { followLog, isFinished } from "./run-logs.ts"
+import { orInterrupted, untilInterrupted } from "../terminal/waiting.ts"
+import { isFinished, logPrinter } from "./run-logs.ts"
 
 export async function watchRun(call: Call): Promise<ExitCode> {
   return withScheduler(call, async ({ scheduler }) => {
@@ -22,25 +23,23 @@ export async function waitForRuns(call: Call): Promise<ExitCode> {
   return withScheduler(call, async ({ scheduler }) => {
     const ids: string[] = []
     for (const id of call.args) ids.push((await runOf(scheduler, id)).id)
-    const done = new Map<string, RunSummaryView>()
-    const isTimedOut = deadlineOf(call)
-    const code = await untilInterrupted(call, 250, async () => {
-      for (const id of ids.filter((each) => !done.has(each))) {
-        const run = await scheduler.runs.get(id)
-        if (run !== null && isFinished(run)) done.set(id, run)
-      }
-      if (done.size === ids.length) return worstOf([...done.values()])
-      return isTimedOut() ? EXIT.timedOut : null
+    const done = new Map<string, RunView>()
+    const waits = ids.map(async (id) => {
+      const run = await scheduler.runs.wait(id, { timeout: timeoutOf(call) })
+      if (run !== null) done.set(id, run)
     })
-    if (call.flags.isOn("json")) await showRecord(call, [...done.values()], "json")
-    if (code === EXIT.timedOut || code === EXIT.interrupted)
-      reportUnfinished(
-        call,
-        ids.filter((id) => !done.has(id)),
-      )
-    return code
+    const isInterrupted = (await orInterrupted(call, Promise.all(waits))) === "interrupted"
+    const finished = ids.flatMap((id) => done.get(id) ?? [])
+    if (call.flags.isOn("json")) await showRecord(call, finished, "json")
+    const unfinished = ids.filter((id) => !done.has(id))
+    if (unfinished.length === 0) return worstOf(finished)
+    reportUnfinished(call, unfinished)
+    return isInterrupted ? EXIT.interrupted : EXIT.timedOut
   })
 }
+
+/** While a run is unfinished, its progress is read at this interval. */
+const PROGRESS_EVERY_MS = 500
 
 /** Prints the log while the run is unfinished, then its result. */
 export async function followRun(
@@ -49,28 +48,48 @@ export async function followRun(
   id: string,
   { isQuiet }: { isQuiet: boolean },
 ): Promise<ExitCode> {
-  const isTimedOut = deadlineOf(call)
-  const follow = isQuiet || call.flags.isOn("json") ? null : followLog(call, scheduler, id, null)
-  let printed = ""
-  const ended = await untilInterrupted(call, 250, async () => {
-    // The run is read before its log, so the log of a finished run is complete.
-    const run = await scheduler.runs.get(id)
-    await follow?.()
-    if (run === null || isFinished(run)) return EXIT.done
-    const state = `${run.state} ${run.attempt} ${messageOf(run)}`
-    if (!isQuiet && state !== printed) hintPainted(call, statusLine(call, run))
-    printed = state
-    return isTimedOut() ? EXIT.timedOut : null
-  })
-  if (ended !== EXIT.done) {
+  const waiting = scheduler.runs.wait(id, { timeout: timeoutOf(call) })
+  const run = await orInterrupted(call, isQuiet ? waiting : withProgress(call, scheduler, { id, waiting }))
+  if (run === null || run === "interrupted") {
     reportUnfinished(call, [id])
-    return ended
+    return run === null ? EXIT.timedOut : EXIT.interrupted
   }
-  const run = await scheduler.runs.get(id)
-  if (run === null) return EXIT.notFound
   if (call.flags.isOn("json")) await showRecord(call, run, "json")
   else call.io.out(`${statusLine(call, run)}\n`)
   return worstOf([run])
+}
+
+/** Prints each change of the run and, except with `--json`, its log, until the wait is over. Returns the result of the wait. */
+async function withProgress(
+  call: Call,
+  scheduler: Client,
+  { id, waiting }: { id: string; waiting: Promise<RunView | null> },
+): Promise<RunView | null> {
+  const printLog = call.flags.isOn("json") ? null : logPrinter(call, scheduler, id, null)
+  let isOver = false
+  let printed = ""
+  const end = () => {
+    isOver = true
+  }
+  waiting.then(end, end)
+  await untilInterrupted(
+    call,
+    PROGRESS_EVERY_MS,
+    async () => {
+      // The wait was over before the log is read, so the log of a finished run is complete.
+      const isLast = isOver
+      await printLog?.()
+      if (isLast) return EXIT.done
+      const run = await scheduler.runs.get(id)
+      if (run === null || isFinished(run)) return null
+      const state = `${run.state} ${run.attempt} ${messageOf(run)}`
+      if (state !== printed) hintPainted(call, statusLine(call, run))
+      printed = state
+      return null
+    },
+    waiting,
+  )
+  return waiting
 }
 
 function statusLine(call: Call, run: RunSummaryView): string {
@@ -81,11 +100,9 @@ function statusLine(call: Call, run: RunSummaryView): string {
   return `${head} ${printable(id)}${facts.length === 0 ? "" : ` (${printable(facts.join(", "))})`}`
 }
 
-/** Returns a function that is true once `--timeout` has expired. */
-function deadlineOf({ flags, io }: Call): () => boolean {
-  const timeoutMs = flags.durationMs("timeout")
-  const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : io.clock.monotonic() + timeoutMs
-  return () => io.clock.monotonic() >= until
+/** `--timeout`, or no limit. */
+function timeoutOf({ flags }: Call): Duration {
+  return flags.durationMs("timeout") ?? DURATION_MAX
 }
 
 function worstOf(runs: readonly RunSummaryView[]): ExitCode {

@@ -41,7 +41,8 @@ function lintDuration(cron: Cron, now: Instant, { duration }: LintFacts): Lint |
   }
 }
 
-function shortestGap(cron: Cron, now: Instant): number | null {
+/** The shortest time between two of the next occurrences. Null: there are fewer than two. */
+export function shortestGap(cron: Cron, now: Instant): number | null {
   let shortest = Number.POSITIVE_INFINITY
   let at = nextOccurrence(cron, now)
   for (let count = 0; at !== null && count < GAPS_SAMPLED; count++) {

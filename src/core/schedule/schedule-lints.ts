@@ -1,4 +1,6 @@
+import type { Cron } from "../cron/cron.ts"
 import { type Lint, type LintFacts, lintCron } from "../cron/lint.ts"
+import { shortestGap } from "../cron/lint-facts.ts"
 import { parseCron } from "../cron/parse.ts"
 import type { Instant } from "../time/instant.ts"
 import type { Schedule } from "./schedule.ts"
@@ -18,13 +20,22 @@ export function lintsOfSchedule(
   now: Instant,
   facts: LintFacts = {},
 ): readonly Lint[] {
-  const { timezone, dst, id } = schedule
-  const lints = schedule.triggers.flatMap(({ kind, cron, dayMatch = "either" }) =>
-    kind === "cron" && cron !== undefined
-      ? lintCron(parseCron(cron, { timezone, dst, dayMatch, seed: id }), now, facts)
-      : [],
+  const lints = cronsOf(schedule).flatMap((cron) => lintCron(cron, now, facts))
+  return unanswered(lints, answersIn(schedule.dst))
+}
+
+/** The shortest time between two of the next occurrences of one of its cron expressions. Null: there is none. */
+export function shortestGapOf(schedule: LintedSchedule, now: Instant): number | null {
+  const gaps = cronsOf(schedule)
+    .map((cron) => shortestGap(cron, now))
+    .filter((gapMs) => gapMs !== null)
+  return gaps.length === 0 ? null : Math.min(...gaps)
+}
+
+function cronsOf({ triggers, timezone, dst, id }: LintedSchedule): readonly Cron[] {
+  return triggers.flatMap(({ kind, cron, dayMatch = "either" }) =>
+    kind === "cron" && cron !== undefined ? [parseCron(cron, { timezone, dst, dayMatch, seed: id })] : [],
   )
-  return unanswered(lints, answersIn(dst))
 }
 
 /** The DST options that the author chose. Choosing one turns off the lint about it. */

@@ -15,7 +15,8 @@ export interface Runs {
 
   /**
    * Waits until the run has finished, in any state. Null: it has not finished within `timeout` (default 30 seconds). While the
-   * store is unavailable, `wait` retries. Rejects if the store is still unavailable at the timeout.
+   * store is unavailable, `wait` retries. Rejects if the store is still unavailable at the timeout. The first call makes this
+   * process listen for the store's hints until `stop`, if it isn't started.
    */
   wait(id: string, options?: { timeout?: Duration }): Promise<RunView | null>
   /** Takes the result of `enqueue`: `details` then has the type of the task's result. */

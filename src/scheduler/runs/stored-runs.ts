@@ -50,6 +50,7 @@ export interface RunParts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
   ready(): Promise<void>
+  /** Listens for hints of the store from now on. Returns a function that removes the listener. */
   onHint(listener: (hint: Hint) => void): () => void
 }
 
@@ -79,10 +80,7 @@ export class StoredRuns implements Runs {
     const { clock, onHint } = this.#parts
     const deadline = clock.monotonic() + timeout
     const sleeper = new Sleeper(clock)
-    // A running process gets a hint when a run ends, and reads the run at once.
-    const stop = onHint((hint) => {
-      if (hint === "ended") sleeper.wake()
-    })
+    let stop: (() => void) | null = null
     try {
       for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
         const read = await this.#read(runId)
@@ -90,10 +88,14 @@ export class StoredRuns implements Runs {
         const leftMs = deadline - clock.monotonic()
         if (leftMs <= 0 && read.run === null) throw cannotRead(runId, timeout, read.fault)
         if (leftMs <= 0) return null
+        // The store gives a hint when runs end. Then the run is read at once.
+        stop ??= onHint((hint) => {
+          if (hint === "ended") sleeper.wake()
+        })
         await sleeper.sleep(Math.min(pauseMs, leftMs))
       }
     } finally {
-      stop()
+      stop?.()
     }
   }
 

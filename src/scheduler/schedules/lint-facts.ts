@@ -8,6 +8,7 @@ import {
   subjectOfSchedule,
 } from "../../core/records/statistics.ts"
 import type { Schedule } from "../../core/schedule/schedule.ts"
+import { ACTIVE_STATES } from "../../core/schedule/schedule-state.ts"
 import { DAY, type Instant, MINUTE } from "../../core/time/instant.ts"
 import type { Store } from "../../store/store.ts"
 
@@ -20,44 +21,59 @@ const SAME_MINUTE_MAX = 1_000
 
 /** The facts that a lint needs beside the expression. */
 export async function lintFactsOf(store: Store, schedule: Schedule, now: Instant): Promise<LintFacts> {
-  const { endsAt, maxRuns, firedCount } = schedule
-  const duration = await durationOf(store, schedule, now)
-  const others = await sameMinute(store, schedule)
+  const { nextRunAt } = schedule
+  return factsFrom(schedule, {
+    counters: await weekOf(store, subjectOfSchedule(schedule.id), now),
+    sharing: nextRunAt === null ? null : await countInMinute(store, minuteOf(nextRunAt)),
+  })
+}
+
+/**
+ * `counters`: the statistics of the schedule, or none if its durations don't matter. `sharing`: how many schedules, including
+ * this one, run next in its minute. Null: it has no next run.
+ */
+export function factsFrom(
+  { endsAt, maxRuns, firedCount, overlap }: Schedule,
+  { counters, sharing }: { counters: Counters; sharing: number | null },
+): LintFacts {
+  const duration = durationOf(counters)
   return {
     ...(endsAt === null ? {} : { until: endsAt }),
     ...(maxRuns === null ? {} : { runsLeft: Math.max(0, maxRuns - firedCount) }),
-    ...(duration === null ? {} : { duration }),
-    ...(others === null ? {} : { sameMinute: { others } }),
+    ...(duration === null ? {} : { duration: { ...duration, overlap: overlap.policy } }),
+    ...(sharing === null ? {} : { sameMinute: { others: sharing - 1 } }),
   }
 }
 
-/** Uses the lower bounds of the histogram, so that a lint never overstates a duration. */
-async function durationOf(
-  store: Store,
-  { id, overlap }: Schedule,
-  now: Instant,
-): Promise<NonNullable<LintFacts["duration"]> | null> {
+/** The sum of the last days. */
+export async function weekOf(store: Store, subject: string, now: Instant): Promise<Counters> {
   const buckets = await store.summarise({
-    ...{ subject: subjectOfSchedule(id), spanMs: DAY, limit: 10 },
+    ...{ subject, spanMs: DAY, limit: 10 },
     ...{ from: bucketAt(now - HISTORY_MS, DAY), until: now + 1 },
   })
-  const sum = buckets.reduce<Counters>((all, { counters }) => addedCounters(all, counters), {})
-  if ((sum["succeeded"] ?? 0) + (sum["failed"] ?? 0) < RUNS_MIN) return null
-  const [p50, p95] = [quantileOf(sum, "duration", 0.5), quantileOf(sum, "duration", 0.95)]
-  if (p50 === null || p95 === null) return null
-  return { p50Ms: lowerBound(p50), p95Ms: lowerBound(p95), overlap: overlap.policy }
+  return buckets.reduce<Counters>((all, { counters }) => addedCounters(all, counters), {})
 }
 
-function lowerBound(bound: number): number {
-  return BOUNDS[BOUNDS.indexOf(bound) - 1] ?? 0
+function durationOf(counters: Counters): { p50Ms: number; p95Ms: number } | null {
+  if ((counters["succeeded"] ?? 0) + (counters["failed"] ?? 0) < RUNS_MIN) return null
+  const [p50Ms, p95Ms] = [atLeastMs(counters, 0.5), atLeastMs(counters, 0.95)]
+  return p50Ms === null || p95Ms === null ? null : { p50Ms, p95Ms }
 }
 
-/** How many other schedules run next in the same minute. Null: the schedule has no next run. */
-async function sameMinute(store: Store, { id, nextRunAt }: Schedule): Promise<number | null> {
-  if (nextRunAt === null) return null
-  const from = Math.floor(nextRunAt / MINUTE) * MINUTE
-  const after = { at: from - 1, id: "~" }
-  const next = await store.findSchedules({}, { orderBy: "nextRunAt", after, limit: SAME_MINUTE_MAX })
-  const isInMinute = (at: Instant | null) => at !== null && at >= from && at < from + MINUTE
-  return next.filter((each) => each.id !== id && isInMinute(each.nextRunAt)).length
+/** The lower bound of a quantile of the durations, so that a lint never overstates a duration. Null: nothing was measured. */
+export function atLeastMs(counters: Counters, share: number): number | null {
+  const bound = quantileOf(counters, "duration", share)
+  return bound === null ? null : (BOUNDS[BOUNDS.indexOf(bound) - 1] ?? 0)
+}
+
+export function minuteOf(at: Instant): Instant {
+  return Math.floor(at / MINUTE) * MINUTE
+}
+
+/** How many active schedules run next in this minute, counted up to the limit. */
+export async function countInMinute(store: Store, minute: Instant): Promise<number> {
+  const after = { at: minute - 1, id: "~" }
+  const filter = { states: ACTIVE_STATES }
+  const next = await store.findSchedules(filter, { orderBy: "nextRunAt", after, limit: SAME_MINUTE_MAX })
+  return next.filter(({ nextRunAt }) => nextRunAt !== null && minuteOf(nextRunAt) === minute).length
 }

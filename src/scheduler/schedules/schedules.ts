@@ -7,6 +7,7 @@ import type { ScheduleView } from "../views.ts"
 import type { ApplyOptions, ApplyReport, ScheduleToApply } from "./apply.ts"
 import type { BackfillPlan } from "./backfill.ts"
 import type { LedgerEntry, LedgerPage } from "./ledger.ts"
+import type { ScheduleLints } from "./list-lints.ts"
 import type { OccurrenceView } from "./preview.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
 import type {
@@ -92,6 +93,9 @@ export interface Schedules {
 
   /** Returns likely mistakes in the schedule, found from its expression and its recent runs. */
   lints(id: string): Promise<readonly Lint[]>
+
+  /** Lists the active schedules that have lints, each with its lints, by next run. */
+  listLints(page?: { limit?: number; cursor?: string }): Listing<ScheduleLints>
 
   /** Lists past occurrences, newest first, each with its outcome and reason. */
   occurrences(id: string, page?: LedgerPage): Listing<LedgerEntry>

@@ -1,36 +1,39 @@
 import type { Lint } from "../../core/cron/lint.ts"
-import { type Checked, checked, checkedValue } from "../../core/options/checked.ts"
+import { checked, checkedValue } from "../../core/options/checked.ts"
 import { COUNT_MAX } from "../../core/options/limits.ts"
 import type { When } from "../../core/options/options.ts"
-import { move, pause, reschedule, restore, resume, skip, type Why } from "../../core/planning/steer.ts"
+import { move, reschedule, restore, skip } from "../../core/planning/steer.ts"
 import { lintsOfSchedule } from "../../core/schedule/schedule-lints.ts"
 import type { ScheduleCounts } from "../../core/schedule/schedule-state.ts"
-import { type Listing, listing } from "../listing.ts"
+import type { Listing } from "../listing.ts"
 import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
 import type { ScheduleView } from "../views.ts"
 import { type ApplyOptions, type ApplyReport, applySchedules, type ScheduleToApply } from "./apply.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
-import {
-  deleteSchedule,
-  noSchedule,
-  requireSchedule,
-  type ScheduleOperation,
-  steerSchedule,
-} from "./change-schedule.ts"
+import { deleteSchedule, requireSchedule, type ScheduleOperation, steerSchedule } from "./change-schedule.ts"
 import { createSchedule, putSchedule, updateSchedule } from "./define-schedules.ts"
 import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
 import { lintFactsOf } from "./lint-facts.ts"
+import { listLints, type ScheduleLints } from "./list-lints.ts"
+import { listSchedules } from "./list-schedules.ts"
 import { withEditsPlanned } from "./next-plan.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
+import {
+  DELETE_MANY,
+  MAY_FINISH,
+  PAUSE_MANY,
+  pauseOperation,
+  RESUME_MANY,
+  resumeOperation,
+} from "./schedule-operations.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
-import { type ScheduleParts, type Viewer, viewerOf } from "./schedule-parts.ts"
+import { type ScheduleParts, viewerOf } from "./schedule-parts.ts"
 import type { Schedules } from "./schedules.ts"
-import { type OperationOnMany, steerMany } from "./steer-many.ts"
+import { steerMany } from "./steer-many.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
   type BackfillOptions,
-  CHANGE_REASON,
   type ChangeReason,
   type CreateOptions,
   countOf,
@@ -42,7 +45,6 @@ import {
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
   SCHEDULE_FILTER,
-  SCHEDULE_QUERY,
   type ScheduleQuery,
   type ScheduleSelection,
   scheduleFilterOf,
@@ -99,30 +101,7 @@ export class StoredSchedules implements Schedules {
   }
 
   list(query: ScheduleQuery = {}): Listing<ScheduleView> {
-    const given = checked(query, SCHEDULE_QUERY, sourceOf("list"))
-    const { order = "id", limit = 50, cursor } = given
-    const name = `schedules by ${order}`
-    const first = cursor?.(name) ?? null
-    let view: Viewer | null = null
-    return listing({
-      name,
-      limit,
-      first,
-      read: async (after, size) => {
-        await this.#parts.ready()
-        // Read once for all pages.
-        if (view === null || after === first) view = await viewerOf(this.#parts.store)
-        const viewer = view
-        const found = await this.#parts.store.findSchedules(scheduleFilterOf(given), {
-          orderBy: order,
-          after,
-          limit: size,
-        })
-        return found.map((schedule) => ({ schedule, viewer }))
-      },
-      placeOf: ({ schedule }) => ({ at: order === "id" ? null : schedule[order], id: schedule.id }),
-      show: async ({ schedule, viewer }) => viewer(await withEditsPlanned(this.#parts.store, schedule)),
-    })
+    return listSchedules(this.#parts, query)
   }
 
   async count(
@@ -232,6 +211,10 @@ export class StoredSchedules implements Schedules {
     return lintsOfSchedule(schedule, now, await lintFactsOf(store, schedule, now))
   }
 
+  listLints(page: { limit?: number; cursor?: string } = {}): Listing<ScheduleLints> {
+    return listLints(this.#parts, page)
+  }
+
   occurrences(id: string, page: LedgerPage = {}): Listing<LedgerEntry> {
     const scheduleId = idOf(id, "occurrences")
     return readLedger(this.#parts, scheduleId, page)
@@ -275,42 +258,4 @@ export class StoredSchedules implements Schedules {
     const view = await viewerOf(this.#parts.store)
     return view(await steerSchedule(this.#parts.store, scheduleId, operation, options))
   }
-}
-
-const MAY_FINISH = { mayFinish: true }
-
-function pauseOperation(given: Checked<typeof PAUSE_OPTIONS>): ScheduleOperation {
-  const { until = null, reason = null, by = null } = given
-  return {
-    action: "paused",
-    why: { reason, by },
-    decide: (schedule, facts, now) => pause(schedule, { reason, by, until }, facts, now),
-  }
-}
-
-function resumeOperation(why: Why): ScheduleOperation {
-  return { action: "resumed", why, decide: resume }
-}
-
-const PAUSE_MANY: OperationOnMany<typeof PAUSE_OPTIONS> = {
-  method: "pause",
-  table: PAUSE_OPTIONS,
-  appliesTo: ({ paused }) => paused === null,
-  take: (store, id, given) => steerSchedule(store, id, pauseOperation(given)),
-}
-
-const RESUME_MANY: OperationOnMany<typeof CHANGE_REASON> = {
-  method: "resume",
-  table: CHANGE_REASON,
-  appliesTo: ({ paused }) => paused !== null,
-  take: (store, id, { reason = null, by = null }) =>
-    steerSchedule(store, id, resumeOperation({ reason, by }), MAY_FINISH),
-}
-
-const DELETE_MANY: OperationOnMany<typeof CHANGE_REASON> = {
-  method: "delete",
-  table: CHANGE_REASON,
-  async take(store, id, { reason = null, by = null }) {
-    if (!(await deleteSchedule(store, id, { reason, by }))) throw noSchedule(id)
-  },
 }
