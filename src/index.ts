@@ -48,8 +48,10 @@ export type {
   ChangeReason,
   CreateOptions,
   PauseOptions,
+  PutOptions,
   ScheduleQuery,
   ScheduleSelection,
+  UpdateOptions,
 } from "./scheduler/schedules/steering-options.ts"
 export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/schedules/trigger.ts"
 export type { SearchResult } from "./scheduler/search.ts"

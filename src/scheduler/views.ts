@@ -95,7 +95,7 @@ export function scheduleView(stored: Schedule, offered: ReadonlySet<string>, now
     lastEndedAt: dateOf(schedule.lastEndedAt),
     lastSuccessAt: dateOf(schedule.lastSuccessAt),
     finishedAt: dateOf(schedule.finishedAt),
-    problems: problemsOf(stored, offered, now),
+    problems: problemsOf({ ...stored, lastError: schedule.lastError }, offered, now),
     paused: schedule.paused === null ? null : pauseView(schedule.paused),
     overrides: schedule.overrides.map(overrideView),
     isOverridden: isOverridden(schedule),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import * as z from "zod"
-import { defineTask } from "../../src/index.ts"
+import { createScheduler, defineTask, memory, silentLogger } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 
 const send = defineTask({ name: "send", payload: z.object({ to: z.string() }), run: () => "sent" })
@@ -107,4 +107,47 @@ test("an update may change the task; the payload must be valid for the new task"
     (await test.runs()).map(({ task, payload, state }) => [task, payload, state]),
     [["send", { to: "bo" }, "succeeded"]],
   )
+})
+
+test("with dryRun, put and update return the schedule as it would be, refuse what they refuse, and change nothing", async () => {
+  const { schedules, journal } = await fixture()
+  await schedules.create("s", { task: send, payload: { to: "ann" }, cron: "0 * * * *" })
+  const stored = await schedules.get("s")
+  const entries = (await journal.list()).items.length
+  const dry = { ifRevision: 1, dryRun: true }
+
+  const updated = await schedules.update("s", { cron: "30 * * * *" }, dry)
+  const put = await schedules.put("s", { task: sweep, cron: "0 7 * * *" }, dry)
+  const created = await schedules.put("new", { task: sweep, cron: "0 7 * * *" }, { dryRun: true })
+
+  assert.deepEqual(
+    [updated.when, updated.nextRunAt?.toISOString()],
+    ["30 * * * *", "2026-03-10T09:30:00.000Z"],
+  )
+  assert.deepEqual([put.task, put.revision], ["sweep", 2])
+  assert.equal(created.id, "new")
+  await assert.rejects(schedules.update("s", { payload: { too: 1 } }, dry), {
+    code: "BELFRY_PAYLOAD_INVALID",
+  })
+  await assert.rejects(schedules.update("s", { priority: 1 }, { ...dry, ifRevision: 7 }), {
+    code: "BELFRY_SCHEDULE_CHANGED",
+  })
+  assert.deepEqual([await schedules.get("s"), await schedules.get("new")], [stored, null])
+  assert.equal((await journal.list()).items.length, entries)
+})
+
+test("create and put refuse a mistake before the store is opened", async () => {
+  let isOpened = false
+  const open = async () => {
+    isOpened = true
+  }
+  const { schedules } = createScheduler({ store: { ...memory(), open }, tasks: [send], logger: silentLogger })
+  const invalid = { task: send, payload: { too: 1 }, cron: "0 * * * *" } as never
+
+  for (const method of [schedules.create, schedules.put]) {
+    const call = method.bind(schedules)
+    await assert.rejects(call("s", { task: "send", cron: "0 25 * * *" }), { code: "BELFRY_CRON_FIELD_RANGE" })
+    await assert.rejects(call("s", invalid), { code: "BELFRY_PAYLOAD_INVALID" })
+  }
+  assert.equal(isOpened, false)
 })

@@ -1,6 +1,5 @@
 import { isActive } from "../../core/schedule/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { problemIn } from "../checks/schedule-problem.ts"
 import type { Config } from "../files/config.ts"
 import { hasUnsafe, printable } from "../printing/printable.ts"
 
@@ -29,7 +28,7 @@ export function crontabText(schedules: readonly ScheduleView[], config: Config):
 
 /** One line per trigger, or the reason why there is none. */
 function jobsOf(schedule: ScheduleView, config: Config): readonly string[] | string {
-  const problem = problemIn(schedule)
+  const problem = schedule.lastError
   if (problem !== null) return `it can't be planned: ${problem}`
   const jobs: string[] = []
   const command = commandOf(schedule, config)

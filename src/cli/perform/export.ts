@@ -1,8 +1,8 @@
+import { optionsOfView } from "../../scheduler/schedules/view-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { splitBroken } from "../checks/schedule-problem.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Config } from "../files/config.ts"
-import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { codeText } from "../printing/code-text.ts"
 import { hint, warn } from "../printing/output.ts"
@@ -57,5 +57,5 @@ async function textOf(
 /** In the format of `belfry apply`, without options that have their default value. */
 export function entryOf(schedule: ScheduleView): Record<string, unknown> {
   const { id, task, payload } = schedule
-  return { id, task, ...minimalOptions(definitionOf(schedule)), ...(payload === null ? {} : { payload }) }
+  return { id, task, ...optionsOfView(schedule), ...(payload === null ? {} : { payload }) }
 }

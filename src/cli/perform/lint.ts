@@ -4,7 +4,7 @@ import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../checks/lints.ts
 import { CliError } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
-import { unstoredView } from "../files/view-definition.ts"
+import { unstoredView } from "../files/unstored-view.ts"
 import type { Call } from "../parsing/command.ts"
 import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
 import { hint, paintOf, showRecord } from "../printing/output.ts"

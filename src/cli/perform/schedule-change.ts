@@ -1,21 +1,15 @@
-import { defineSchedule } from "../../core/options/definition.ts"
 import type { ScheduleOptions } from "../../core/options/options.ts"
 import { unanswered } from "../../core/schedule/schedule-lints.ts"
 import { unreadOptionsIn } from "../../core/schedule/unread-options.ts"
 import type { Client } from "../../scheduler/client.ts"
-import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
-import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-check.ts"
-import {
-  changedOptions,
-  checkChanges,
-  type ScheduleChanges,
-} from "../../scheduler/schedules/schedule-options.ts"
-import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
+import type { ChangedValue } from "../../scheduler/schedules/changed-values.ts"
+import type { ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
+import type { CreateOptions, UpdateOptions } from "../../scheduler/schedules/steering-options.ts"
+import { changesBetween } from "../../scheduler/schedules/view-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { printLints } from "../checks/lints.ts"
 import { CliError } from "../cli-error.ts"
 import { EXIT } from "../exit-codes.ts"
-import { definitionOf, unstoredView } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { dstFrom } from "../parsing/cron-flags.ts"
 import { optionsFrom } from "../parsing/definition-flags.ts"
@@ -23,7 +17,7 @@ import { changeWords } from "../printing/changed-values.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { nextWords, overrideWords, scheduleRows } from "../printing/schedule-rows.ts"
 import { scheduleOf } from "../session/lookups.ts"
-import { byName, configOf, tasksOf, withScheduler } from "../session/session.ts"
+import { withScheduler } from "../session/session.ts"
 import { warnIfUnknown } from "../session/unoffered-tasks.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
@@ -31,13 +25,9 @@ export async function createSchedule(call: Call): Promise<undefined> {
   const id = call.args[0]!
   const task = flags.required("task", "Give the task to run: --task http, or a task of your configuration.")
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
-  // Throws on mistakes before a store is created.
-  unstoredView(id, options, { task, payload, now: io.clock.now() })
-  const tasks = await tasksOf((await configOf(call))?.config ?? {}, call)
-  await checkPayload(byName(tasks), task, payload)
   await withScheduler(
     call,
-    async ({ scheduler, isNew, shownAddress, loaded }) => {
+    async ({ scheduler, tasks, isNew, shownAddress }) => {
       const create = {
         ...options,
         task,
@@ -52,8 +42,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
       }
       if (isNew) hint(call, `Created a new store: ${shownAddress}`)
       await show(call, scheduler, [view])
-      const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
-      await warnIfUnknown(call, scheduler, { task, known })
+      await warnIfUnknown(call, scheduler, { task, known: tasks.map(({ name }) => name) })
       nextStep(
         call,
         `The schedule fires while \`belfry start\` is running. Show its runs: belfry run list --schedule ${id}`,
@@ -64,7 +53,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
 }
 
 export async function setSchedules(call: Call): Promise<undefined> {
-  await withScheduler(call, async ({ scheduler, tasks }) => {
+  await withScheduler(call, async ({ scheduler }) => {
     const planned: PlannedChange[] = []
     for (const id of call.args) {
       const stored = await scheduleOf(scheduler, id)
@@ -80,14 +69,14 @@ export async function setSchedules(call: Call): Promise<undefined> {
           "No option to change was given.",
           "See the flags: belfry schedule set --help",
         )
-      planned.push({ stored, changes, values: changedBy(stored, changes, call) })
-      if (changes.payload !== undefined)
-        await examinePayload(byName(tasks), task ?? stored.task, changes.payload)
+      const based = { ifRevision: call.flags.whole("ifRevision") ?? stored.revision, by: call.io.user }
+      const changed = await scheduler.schedules.update(id, changes, { ...based, dryRun: true })
+      planned.push({ stored, changes, based, values: changesBetween(stored, changed) })
     }
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []
     for (const change of planned) {
-      shown.push(await changeStored(call, scheduler, change))
+      shown.push(await changeStored(scheduler, change))
       reportChange(call, change, isDry)
     }
     if (!isDry) await show(call, scheduler, shown)
@@ -97,18 +86,15 @@ export async function setSchedules(call: Call): Promise<undefined> {
 interface PlannedChange {
   readonly stored: ScheduleView
   readonly changes: ScheduleChanges
+  readonly based: UpdateOptions
   readonly values: readonly ChangedValue[]
 }
 
 async function changeStored(
-  call: Call,
-  scheduler: Client,
-  { stored, changes, values }: PlannedChange,
+  { schedules }: Client,
+  { stored, changes, based, values }: PlannedChange,
 ): Promise<ScheduleView> {
-  const ifRevision = call.flags.whole("ifRevision") ?? stored.revision
-  if (values.length > 0)
-    return scheduler.schedules.update(stored.id, changes, { ifRevision, by: call.io.user })
-  return stored
+  return values.length > 0 ? schedules.update(stored.id, changes, based) : stored
 }
 
 /** Called after the change was made. */
@@ -130,17 +116,6 @@ function unsetFrom({ flags }: Call, { triggers }: ScheduleView): Record<string, 
 function camelCase(option: string): string {
   const name = option.replace(/^--/, "").replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return name === "tz" ? "timezone" : name === "tag" ? "tags" : name
-}
-
-/** The options that would change. Throws on mistakes, before anything is changed. */
-function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly ChangedValue[] {
-  const definition = definitionOf(stored)
-  const { id, owner, release } = stored
-  checkChanges(changes, definition, id)
-  const task = (changes.task as string | undefined) ?? stored.task
-  const payload = changes.payload === undefined ? stored.payload : changes.payload
-  const about = { id, task, payload, owner, release, now: io.clock.now() }
-  return changedValues(definition, defineSchedule(changedOptions(definition, changes), about))
 }
 
 async function show(call: Call, client: Client, schedules: readonly ScheduleView[]): Promise<undefined> {

@@ -1,7 +1,6 @@
 import { formatDuration } from "../../core/time/duration.ts"
 import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { problemIn } from "../checks/schedule-problem.ts"
 import type { Call } from "../parsing/command.ts"
 import { type Fact, formatFacts } from "../printing/facts.ts"
 import { ledgerRows } from "../printing/ledger-rows.ts"
@@ -32,15 +31,15 @@ async function describe(call: Call, scheduler: Client, schedule: ScheduleView): 
     `${bothWords(date.getTime(), zones, now)}, ${distanceWords(date.getTime(), now)}`
   const counts = await scheduler.runs.count({ schedule: schedule.id })
   const history = Object.entries(counts).flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`))
-  const problem = problemIn(schedule)
+  const isPlannable = schedule.lastError === null
   const facts: readonly Fact[] = [
     // A broken schedule may have an invalid date or zone.
-    ...factsOf(schedule, problem === null ? when : (date) => date.toJSON() ?? "no date"),
-    ["Problem", problem ?? schedule.problems.map(({ message }) => message).join(" ")],
+    ...factsOf(schedule, isPlannable ? when : (date) => date.toJSON() ?? "no date"),
+    ["Problem", schedule.problems.map(({ message }) => message).join(" ")],
     ["History", history.join(", ")],
   ]
   io.out(formatFacts(facts, paint))
-  const preview = problem === null ? await scheduler.schedules.preview(schedule.id, 5) : []
+  const preview = isPlannable ? await scheduler.schedules.preview(schedule.id, 5) : []
   if (preview.length > 0) {
     io.out(`\n${paint("bold", "Next")}\n`)
     for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  skipped" : ""}\n`)

@@ -1,8 +1,10 @@
 import type { Client } from "../../scheduler/client.ts"
 import type { Overview } from "../../scheduler/overview.ts"
+import type { RunStatistics } from "../../scheduler/statistics.ts"
 import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 import { spanWords } from "../printing/time-text.ts"
 import type { Io } from "../terminal/io.ts"
+import type { MeanDurations } from "./mean-durations.ts"
 import { ORDERS, ordered } from "./schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
@@ -14,6 +16,9 @@ export interface TopData {
   /** The running runs, then the pending runs. */
   readonly unfinished: readonly RunSummaryView[]
   readonly recent: readonly RunSummaryView[]
+  /** The ended runs of the last 24 hours, as far as their processes have written their counters. */
+  readonly lastDay: RunStatistics
+  readonly means: MeanDurations
   /** The first ones in the order of the screen that match its filter. */
   readonly schedules: readonly ScheduleView[]
   /** More schedules match than were read. */
@@ -23,13 +28,13 @@ export interface TopData {
 /** More than any screen shows. */
 export const SCHEDULES_MAX = 200
 const UNFINISHED_MAX = 100
-/** Enough to compute typical durations. */
-const RECENT_MAX = 200
+const RECENT_MAX = 100
 
 export async function readTopData(
   scheduler: Client,
   io: Io,
   { filter, sort }: Pick<TopState, "filter" | "sort">,
+  means: MeanDurations,
 ): Promise<TopData> {
   const startedAt = io.clock.monotonic()
   const { items: running } = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
@@ -47,12 +52,16 @@ export async function readTopData(
     limit: SCHEDULES_MAX,
   })
   const overview = await scheduler.overview()
+  const { total: lastDay } = await scheduler.statistics()
+  await means.read(scheduler, io, [...running, ...pending])
   return {
     now: io.clock.now(),
     storeMs,
     overview,
     unfinished: [...running, ...pending],
     recent,
+    lastDay,
+    means,
     schedules: schedules.items,
     hasMoreSchedules: schedules.next !== null,
   }
@@ -86,15 +95,6 @@ function rowOfRun(run: RunSummaryView): TopRow {
 
 export function rowsOf({ unfinished, schedules, recent }: TopSections): readonly TopRow[] {
   return [...unfinished, ...schedules, ...recent]
-}
-
-/** The median duration of the recent successful runs of the same schedule and task. Null: fewer than three. */
-export function typicalMs({ recent }: TopData, { scheduleId, task }: RunSummaryView): number | null {
-  const took = recent
-    .filter((run) => run.state === "succeeded" && run.scheduleId === scheduleId && run.task === task)
-    .flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
-    .sort((a, b) => a - b)
-  return took.length < 3 ? null : took[Math.floor(took.length / 2)]!
 }
 
 /** The problems that need attention, worst first. */

@@ -4,7 +4,7 @@ import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-ro
 import { nextWords } from "../printing/schedule-rows.ts"
 import { type Column, type Paint, tableLines } from "../printing/table.ts"
 import { distanceWords, spanWords, wallWords } from "../printing/time-text.ts"
-import { attentionOf, type TopData, type TopSections, typicalMs } from "./top-data.ts"
+import { attentionOf, type TopData, type TopSections } from "./top-data.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** The input of one screen. */
@@ -39,14 +39,13 @@ export function screenLines(content: ScreenContent, screen: ScreenSize): readonl
 }
 
 function headLines({ data, shownAddress, zone }: ScreenContent, paint: Paint): readonly string[] {
-  const { overview, now, storeMs, recent } = data
+  const { overview, now, storeMs, lastDay } = data
   const { workers, runs } = overview
   const slots = `${workers.running}/${workers.slots} slots`
   const silent = workers.silent === 0 ? "" : paint("red", `, ${workers.silent} silent`)
-  const ended = recent.filter(({ state }) => state === "succeeded" || state === "failed")
-  const good = ended.filter(({ state }) => state === "succeeded").length
-  const success =
-    ended.length === 0 ? "" : `   success ${Math.floor((good / ended.length) * 100)} % of ${ended.length}`
+  const ended = lastDay.succeeded + lastDay.failed
+  const share = Math.floor((lastDay.succeeded / ended) * 100)
+  const success = ended === 0 ? "" : `   success ${share} % of ${ended} in 24 h`
   const time = wallWords(now, zone, now).split(" ").at(-1)!
   return [
     `${paint("bold", "belfry top")}  ${printable(shownAddress)}  store ${storeMs.toFixed(0)} ms  ${time} ${zone}`,
@@ -114,15 +113,15 @@ const STATE: Column<TopRow> = {
 const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
 
 function unfinishedColumns(data: TopData): readonly Column<TopRow>[] {
-  const typicalWords = (run: RunSummaryView) => {
-    const typical = typicalMs(data, run)
-    return typical === null ? "" : `~${spanWords(typical)}`
+  const meanWords = (run: RunSummaryView) => {
+    const ms = data.means.of(run)
+    return ms === null ? "" : `mean ${spanWords(ms)}`
   }
   return [
     STATE,
     RUN_ID,
     { header: "", text: ({ run }) => tookWords(run!, data.now), isRight: true },
-    { header: "", text: ({ run }) => typicalWords(run!), dropOrder: 2 },
+    { header: "", text: ({ run }) => meanWords(run!), dropOrder: 2 },
     { header: "", text: ({ run }) => run!.workerId ?? "", dropOrder: 1 },
     { header: "", text: ({ run }) => progressWords(run!), dropOrder: 3 },
   ]

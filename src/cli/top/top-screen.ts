@@ -2,6 +2,7 @@ import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import { paintOf } from "../printing/output.ts"
+import { MeanDurations } from "./mean-durations.ts"
 import { readTopData, rowsOf, sectionsOf, type TopData, type TopSections } from "./top-data.ts"
 import { positionIn, press, TOP_START, type TopAction, type TopState } from "./top-keys.ts"
 import { screenLines } from "./top-lines.ts"
@@ -15,6 +16,7 @@ export class TopScreen {
   readonly #call: Call
   readonly #scheduler: Client
   readonly #shownAddress: string
+  readonly #means = new MeanDurations()
   #data: TopData | null = null
   #state: TopState = TOP_START
   #log: readonly LogLineView[] = []
@@ -28,7 +30,7 @@ export class TopScreen {
 
   /** Reads all data again. */
   async refresh(): Promise<void> {
-    this.#data = await readTopData(this.#scheduler, this.#call.io, this.#state)
+    this.#data = await readTopData(this.#scheduler, this.#call.io, this.#state, this.#means)
     // The row is fixed when it is shown, so that a key acts on the row the user saw, even if new rows appear above it.
     const rows = rowsOf(this.#sections(this.#data))
     this.#state = { ...this.#state, chosen: rows[positionIn(rows, this.#state.chosen)]?.name ?? null }

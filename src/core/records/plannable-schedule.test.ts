@@ -108,6 +108,8 @@ describe("unreadable fields", () => {
     ...PAUSES.map((paused) => ["paused", paused, { paused }, PAUSE_FORM] as const),
     ["overrides", "x", { overrides: "x" }, "a list of at most 250"],
     ["triggers", {}, { triggers: {} }, "a list of at most 250"],
+    ["startsAt", 1e20, { startsAt: 1e20 }, INSTANT],
+    ["endsAt", EARLIEST - 1, { endsAt: EARLIEST - 1 }, INSTANT],
     ["createdAt", EARLIEST - 1, { createdAt: EARLIEST - 1 }, INSTANT],
     ["coveredUntil", LATEST + 1, { coveredUntil: LATEST + 1 }, INSTANT],
     ["nextRunAt", 0.5, { nextRunAt: 0.5 }, INSTANT],
@@ -148,6 +150,7 @@ test.each([
   { triggers: [{ kind: "cron", cron: "@daily", dayMatch: "both" }] },
   { triggers: Array(250).fill({ kind: "at", at: NOW }) },
   { paused: { at: NOW, until: LATEST } },
+  { startsAt: EARLIEST, endsAt: LATEST },
   { overrides: [{ scheduledFor: EARLIEST, dueAt: LATEST }] },
 ])("a value at the limits of the options can be read: %j", (parts) => {
   assert.isNull(lastErrorOf(parts))

@@ -11,7 +11,8 @@ import { shownJson } from "../values/shown.ts"
  * a search that begins at the instant 1e300 would never end.
  */
 export function assertPlannable(schedule: Schedule): void {
-  const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, firedCount } = schedule
+  const { triggers, overrides, paused, startsAt, endsAt } = schedule
+  const { createdAt, coveredUntil, nextRunAt, firedCount } = schedule
   assertList("triggers", triggers)
   triggers.forEach((trigger, index) => {
     if (!isTrigger(trigger)) throw unreadable(`triggers[${index}]`, trigger, TRIGGER_FORMS)
@@ -28,6 +29,8 @@ export function assertPlannable(schedule: Schedule): void {
     if (!isFit) throw unreadable(`overrides[${index}]`, override, OVERRIDE_FORM)
   })
   if (paused !== null && !isPause(paused)) throw unreadable("paused", paused, PAUSE_FORM)
+  assertBound("startsAt", startsAt)
+  assertBound("endsAt", endsAt)
   assertInstantOrNull("createdAt", createdAt)
   assertInstantOrNull("coveredUntil", coveredUntil)
   assertInstantOrNull("nextRunAt", nextRunAt)
@@ -77,6 +80,11 @@ function isInstantOrNull(value: unknown): boolean {
 
 function assertInstantOrNull(name: string, value: unknown): void {
   if (!isInstantOrNull(value)) throw unreadable(name, value, "an instant of the years 1 to 9999")
+}
+
+/** A bound of the timetable is only compared, so it may have a fraction. */
+function assertBound(name: string, value: unknown): void {
+  assertInstantOrNull(name, typeof value === "number" ? Math.floor(value) : value)
 }
 
 /** More than our checks allow. Each element costs time at every plan. */

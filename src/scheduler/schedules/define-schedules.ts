@@ -8,6 +8,7 @@ import type { RetryPolicy } from "../../core/run/backoff.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule/schedule.ts"
 import { storedSchedule } from "../../core/schedule/stored-schedule.ts"
 import { checkAttempts } from "../../task/one-attempt.ts"
+import { dryStore } from "../dry-store.ts"
 import type { ScheduleView } from "../views.ts"
 import {
   editSchedule,
@@ -22,6 +23,7 @@ import { checkPayload, checkStoredPayload, examinePayload } from "./payload-chec
 import {
   changedOptions,
   checkableChanges,
+  checkChanges,
   GIVEN_CHANGES,
   SCHEDULE_CHANGES,
   type ScheduleChanges,
@@ -34,12 +36,14 @@ import {
   type CreateOptions,
   idOf,
   PUT_BASE,
+  type PutOptions,
   sourceOf,
   UPDATE_BASE,
+  type UpdateOptions,
   whyOf,
 } from "./steering-options.ts"
 
-/** Creates, replaces and updates schedules. */
+/** Creates, replaces and updates schedules. What can be checked without the store is checked before it is opened. */
 
 export async function createSchedule(
   parts: ScheduleParts,
@@ -49,6 +53,7 @@ export async function createSchedule(
 ): Promise<ScheduleView> {
   const request = checkedRequest(id, options)
   const why = whyOf(because, "create")
+  await checkBeforeOpening(parts, request)
   await parts.ready()
   const view = await viewerOf(parts.store)
   const created = await tryCreate(parts, request, why, view)
@@ -61,23 +66,28 @@ export async function putSchedule(
   parts: ScheduleParts,
   id: string,
   options: CreateOptions<unknown>,
-  based: ChangeReason & { ifRevision?: number },
+  based: PutOptions,
 ): Promise<ScheduleView> {
   const request = checkedRequest(id, options)
-  const { ifRevision, reason = null, by = null } = checked(based, PUT_BASE, sourceOf("put"))
+  const { ifRevision, reason = null, by = null, dryRun = false } = checked(based, PUT_BASE, sourceOf("put"))
   const why = { reason, by }
+  await checkBeforeOpening(parts, request)
   await parts.ready()
-  const { store } = parts
+  const target = targetOf(parts, dryRun)
+  const { store } = target
   const view = await viewerOf(store)
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await findSchedule(store, id)
     if (ifRevision !== undefined && stored?.revision !== ifRevision)
       throw revisionConflict(id, stored, ifRevision)
     if (stored === null) {
-      const created = await tryCreate(parts, request, why, view)
+      const created = await tryCreate(target, request, why, view)
       if (created !== null) return created
     } else {
-      const edited = await tryEdit(store, stored, { why, define: () => definitionOf(parts, request, stored) })
+      const edited = await tryEdit(store, stored, {
+        why,
+        define: () => buildDefinition(target, request, stored),
+      })
       if (edited !== null) return view(edited)
     }
   }
@@ -88,20 +98,26 @@ export async function updateSchedule(
   parts: ScheduleParts,
   id: string,
   changes: ScheduleChanges,
-  based: ChangeReason & { ifRevision: number },
+  based: UpdateOptions,
 ): Promise<ScheduleView> {
   const scheduleId = idOf(id, "update")
   const source = scheduleSource(scheduleId)
   checkedValue(changes, GIVEN_CHANGES, { source, option: "changes" })
   const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, source)
-  const { ifRevision, reason = null, by = null } = checked(based, UPDATE_BASE, sourceOf("update"))
+  const {
+    ifRevision,
+    reason = null,
+    by = null,
+    dryRun = false,
+  } = checked(based, UPDATE_BASE, sourceOf("update"))
   await parts.ready()
-  const view = await viewerOf(parts.store)
-  const edited = await editSchedule(parts.store, scheduleId, {
+  const target = targetOf(parts, dryRun)
+  const view = await viewerOf(target.store)
+  const edited = await editSchedule(target.store, scheduleId, {
     ifRevision,
     why: { reason, by },
     define: async (stored) => {
-      checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, source)
+      checkChanges(changes, stored, scheduleId)
       const payload = given.payload === undefined ? stored.payload : given.payload
       const task = given.task ?? stored.task
       // An unchanged payload is checked less strictly, so that a schedule whose SQL function is gone can still be disabled.
@@ -109,10 +125,15 @@ export async function updateSchedule(
       const check = isNewPayload ? payloadCheckFor(parts) : checkStoredPayload
       await check(parts.tasks, task, payload)
       const options = changedOptions(stored, changes)
-      return buildDefinition(parts, { id, options, task, payload }, stored)
+      return buildDefinition(target, { id, options, task, payload }, stored)
     },
   })
   return view(edited)
+}
+
+/** A dry run is the real operation on a store that saves nothing. */
+function targetOf(parts: ScheduleParts, isDryRun: boolean): ScheduleParts {
+  return isDryRun ? { ...parts, store: dryStore(parts.store) } : parts
 }
 
 /** The requested schedule, checked as far as possible without the store. */
@@ -138,19 +159,18 @@ async function tryCreate(
   view: Viewer,
 ): Promise<ScheduleView | null> {
   const { store } = parts
-  const definition = await definitionOf(parts, request, null)
+  const definition = await buildDefinition(parts, request, null)
   const schedule = scheduleToCreate(request.id, definition, request.initial, await store.now())
   const swap = await store.putSchedule(schedule, null, createdEntry(schedule, why))
   return swap.outcome === "done" ? view(storedSchedule(schedule, swap.version)) : null
 }
 
-async function definitionOf(
+async function checkBeforeOpening(
   parts: ScheduleParts,
-  request: ScheduleRequest,
-  stored: Schedule | null,
-): Promise<ScheduleDefinition> {
-  await payloadCheckFor(parts)(parts.tasks, request.task, request.payload)
-  return buildDefinition(parts, request, stored)
+  { id, task, payload, options }: ScheduleRequest,
+): Promise<void> {
+  defineSchedule(options, { id, task, payload, owner: null, release: 0, now: parts.clock.now() })
+  await payloadCheckFor(parts)(parts.tasks, task, payload)
 }
 
 async function buildDefinition(

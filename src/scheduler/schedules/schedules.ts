@@ -15,8 +15,10 @@ import type {
   ChangeReason,
   CreateOptions,
   PauseOptions,
+  PutOptions,
   ScheduleQuery,
   ScheduleSelection,
+  UpdateOptions,
 } from "./steering-options.ts"
 import type { TriggerNowOptions, TriggerNowResult } from "./trigger.ts"
 
@@ -31,13 +33,9 @@ export interface Schedules {
   /**
    * Creates or replaces a schedule. An option that is not given gets its default. The next occurrence moves only if the
    * timetable changes. `startImmediately` and `paused` have an effect only on creation. With `ifRevision` the schedule is
-   * replaced only if it is at that revision.
+   * replaced only if it is at that revision. With `dryRun` nothing is changed.
    */
-  put<Input>(
-    id: string,
-    options: CreateOptions<Input>,
-    conditions?: ChangeReason & { ifRevision?: number },
-  ): Promise<ScheduleView>
+  put<Input>(id: string, options: CreateOptions<Input>, conditions?: PutOptions): Promise<ScheduleView>
 
   /** Returns the schedule. Null: it doesn't exist. */
   get(id: string): Promise<ScheduleView | null>
@@ -48,12 +46,8 @@ export interface Schedules {
   /** Counts schedules by state. Counting stops at 10,000, so 10,000 means 10,000 or more. */
   count(query?: Omit<ScheduleQuery, "order" | "limit" | "cursor">): Promise<Readonly<ScheduleCounts>>
 
-  /** Changes only the given options. The next occurrence moves only if the timetable changes. */
-  update(
-    id: string,
-    changes: ScheduleChanges,
-    conditions: ChangeReason & { ifRevision: number },
-  ): Promise<ScheduleView>
+  /** Changes only the given options. The next occurrence moves only if the timetable changes. With `dryRun` nothing is changed. */
+  update(id: string, changes: ScheduleChanges, conditions: UpdateOptions): Promise<ScheduleView>
 
   /** Deletes the schedule and keeps its runs. True: the schedule existed. */
   delete(id: string, changeReason?: ChangeReason): Promise<boolean>

@@ -71,6 +71,18 @@ export interface ScheduleQuery {
 /** The schedules to change: a list of ids, or a filter. `{ all: true }` selects every schedule. */
 export type ScheduleSelection = Selection<Omit<ScheduleQuery, "order" | "limit" | "cursor">>
 
+export interface PutOptions extends ChangeReason {
+  /** The schedule is replaced only if it is at this revision. */
+  readonly ifRevision?: number
+  /** Returns the schedule as it would be and changes nothing. Refuses what the real call refuses. */
+  readonly dryRun?: boolean
+}
+
+export interface UpdateOptions extends PutOptions {
+  /** The revision that the change is based on. It is required, so that no change overwrites one that its author hasn't read. */
+  readonly ifRevision: number
+}
+
 export interface PauseOptions extends ChangeReason {
   readonly until?: When
 }
@@ -119,10 +131,15 @@ export const PAUSE_OPTIONS = { ...CHANGE_REASON, until: instant } satisfies Reco
 
 const REVISION = integer(1, 2_147_483_647)
 
-/** The revision is required, so that a caller can't overwrite a change that it has not read. */
-export const UPDATE_BASE = { ...CHANGE_REASON, ifRevision: required(REVISION) }
+export const PUT_BASE = { ...CHANGE_REASON, ifRevision: REVISION, dryRun: flag } satisfies Record<
+  keyof PutOptions,
+  OptionType<unknown>
+>
 
-export const PUT_BASE = { ...CHANGE_REASON, ifRevision: REVISION }
+export const UPDATE_BASE = { ...PUT_BASE, ifRevision: required(REVISION) } satisfies Record<
+  keyof UpdateOptions,
+  OptionType<unknown>
+>
 
 export const PREVIEW_OPTIONS = { after: instant }
 

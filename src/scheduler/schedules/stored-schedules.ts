@@ -44,11 +44,13 @@ import {
   type PauseOptions,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  type PutOptions,
   SCHEDULE_FILTER,
   type ScheduleQuery,
   type ScheduleSelection,
   scheduleFilterOf,
   sourceOf,
+  type UpdateOptions,
   whyOf,
 } from "./steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
@@ -69,19 +71,11 @@ export class StoredSchedules implements Schedules {
     return createSchedule(this.#parts, id, options as CreateOptions<unknown>, because)
   }
 
-  put<Input>(
-    id: string,
-    options: CreateOptions<Input>,
-    based: ChangeReason & { ifRevision?: number } = {},
-  ): Promise<ScheduleView> {
+  put<Input>(id: string, options: CreateOptions<Input>, based: PutOptions = {}): Promise<ScheduleView> {
     return putSchedule(this.#parts, id, options as CreateOptions<unknown>, based)
   }
 
-  update(
-    id: string,
-    changes: ScheduleChanges,
-    based: ChangeReason & { ifRevision: number },
-  ): Promise<ScheduleView> {
+  update(id: string, changes: ScheduleChanges, based: UpdateOptions): Promise<ScheduleView> {
     return updateSchedule(this.#parts, id, changes, based)
   }
 
