@@ -61,7 +61,7 @@ export function applicationFor(
     delivery: "at-most-once",
     run: async (context) => {
       reportStart(context)
-      await sleep(node, chance.between(0, 540_000), context.signal)
+      await sleep(node, chance.between(0, 60_000), context.signal)
     },
   })
   const tasks: readonly AnyTask[] = [quick, slow, flaky, deadly, payment]

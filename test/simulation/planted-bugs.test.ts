@@ -9,12 +9,15 @@ const SEEDS_MAX = 100
  * `scripts/simulation-seeds.ts` finds others.
  */
 const NOTICED_BY: Readonly<Record<string, number>> = {
-  M2: 3,
-  M3: 2,
+  M2: 6,
   M7: 10,
-  M13: 14,
-  M19: 2,
+  M11: 2,
+  M13: 3,
+  M19: 12,
   M20: 2,
+  M24: 18,
+  M27: 6,
+  M29: 4,
 }
 
 for (const [bug, planted] of Object.entries(PLANTED_BUGS)) {
