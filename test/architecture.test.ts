@@ -242,9 +242,13 @@ describe("the folders of core", () => {
 
 describe("the command line", () => {
   /** Functions of what a `Client` returns. A client of a server has them, too. */
-  const OF_VIEWS = ["listing", "online-workers", "schedules/view-options", "views"].map(
-    (name) => `scheduler/${name}.ts`,
-  )
+  const OF_VIEWS = [
+    "listing",
+    "online-workers",
+    "schedules/apply-steps",
+    "schedules/view-options",
+    "views",
+  ].map((name) => `scheduler/${name}.ts`)
   /** These make a scheduler on a store. */
   const WITH_SCHEDULER = ["cli/session/session.ts", "cli/perform/start.ts"]
 

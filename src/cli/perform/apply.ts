@@ -1,10 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import {
-  type ApplyOptions,
-  type ApplyReport,
-  notTaken,
-  type ScheduleToApply,
-} from "../../scheduler/schedules/apply.ts"
+import type { ApplyOptions, ApplyReport, ScheduleToApply } from "../../scheduler/schedules/apply.ts"
+import { notTaken } from "../../scheduler/schedules/apply-steps.ts"
 import { problemOf } from "../cli-error.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"

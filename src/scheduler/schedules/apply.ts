@@ -12,6 +12,7 @@ import type { AnyTask } from "../../task/task.ts"
 import { dryStore } from "../dry-store.ts"
 import { collected } from "../listing.ts"
 import { refusalErrorOf } from "../many.ts"
+import { notTaken } from "./apply-steps.ts"
 import { deleteSchedule } from "./change-schedule.ts"
 import { type ChangedValue, changedValues } from "./changed-values.ts"
 import { checkedRequest, createSchedule, putSchedule } from "./define-schedules.ts"
@@ -81,15 +82,6 @@ export async function applySchedules(
   if (dryRun) return { steps: tried, isDryRun: true }
   if (tried.some(({ refused }) => refused !== null)) return { steps: notTaken(tried), isDryRun: false }
   return { steps: await takeAll(parts, planned, because as ChangeReason, onProgress), isDryRun: false }
-}
-
-/** The steps of an apply that changes nothing, because one of them is refused. */
-export function notTaken(steps: readonly ApplyStep[]): readonly ApplyStep[] {
-  return steps.map((step) => ({ ...step, isNotTried: isChange(step) }))
-}
-
-function isChange({ action, refused }: ApplyStep): boolean {
-  return refused === null && (action === "create" || action === "change" || action === "delete")
 }
 
 const SOURCE = sourceOf("apply")
