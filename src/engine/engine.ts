@@ -20,6 +20,7 @@ import { LocalFiring } from "./local-firing.ts"
 import type { Loop } from "./loop.ts"
 import { createPruning, type Retention } from "./pruning.ts"
 import type { StatisticsBuffer } from "./statistics-buffer.ts"
+import { StoreHints } from "./store-hints.ts"
 import { TimeLimit } from "./time-limit.ts"
 import { UnofferedTasks } from "./unoffered-tasks.ts"
 import { Worker } from "./worker.ts"
@@ -37,6 +38,7 @@ const STORE_LOST_DATA =
 
 /** The loops of one process, started and stopped together, and woken by the store's hints. */
 export class Engine {
+  readonly hints: StoreHints
   readonly #context: EngineContext
   readonly #firing: Firing
   readonly #local: LocalFiring
@@ -45,15 +47,14 @@ export class Engine {
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
   readonly #unoffered: UnofferedTasks
-  readonly #hintListeners = new Set<(hint: Hint) => void>()
   #roles: readonly Role[] = []
   #isRunning = false
   #isOver = false
-  #listening: Promise<void> | null = null
-  #stopListening: () => Promise<void> = async () => undefined
 
   constructor(context: EngineContext) {
     this.#context = context
+    this.hints = new StoreHints(context)
+    this.hints.add((hint) => this.#onHint(hint))
     const leases = context.tasks.map(({ leaseMs }) => leaseMs ?? context.leaseMs)
     const leaseMs = Math.max(context.leaseMs, ...leases)
     this.#leaseKeeper = new LeaseKeeper({ ...context, leaseMs, describe: () => this.#describe() })
@@ -94,7 +95,7 @@ export class Engine {
     this.#checkNotOver()
     this.#roles = rolesOf(about.roles, this.#context)
     this.#isRunning = true
-    await this.listen()
+    await this.hints.listen()
     this.#checkNotOver()
     this.#declared.start(about.declared)
     if (this.#roles.length > 0) this.#leaseKeeper.start()
@@ -124,10 +125,10 @@ export class Engine {
     const wasRunning = this.#isRunning
     if (wasRunning) await this.#stopLoops(timeoutMs, limit)
     this.#isRunning = false
-    await limit.waitFor("hints", this.#endListening())
+    await limit.waitFor("hints", this.hints.end())
     await this.#close(limit)
     // Callers that wait for a run read it again, and learn that the store is closed.
-    this.#notify("ended")
+    this.hints.notify("ended")
     await limit.waitFor("tasks", this.#closeTasks())
     const { unanswered } = limit
     const facts = { component: "engine", worker }
@@ -205,19 +206,8 @@ export class Engine {
     }
   }
 
-  /** Calls `listener` with each hint, once this process listens. Returns a function that removes the listener. */
-  onHint(listener: (hint: Hint) => void): () => void {
-    // A function that is added twice is called twice.
-    const own = (hint: Hint) => listener(hint)
-    this.#hintListeners.add(own)
-    return () => {
-      this.#hintListeners.delete(own)
-    }
-  }
-
   /** Wakes the loops that the hint concerns, so that they don't wait for the next poll. */
-  hint(hint: Hint): void {
-    this.#notify(hint)
+  #onHint(hint: Hint): void {
     if (!this.#isRunning) return
     if (hint === "schedules") {
       this.#firing.wake()
@@ -226,10 +216,6 @@ export class Engine {
     if (hint === "runs") this.#worker.wake()
     if (hint === "cancelled") this.#worker.check()
     if (hint === "forgotten") this.#recover()
-  }
-
-  #notify(hint: Hint): void {
-    for (const listener of this.#hintListeners) listener(hint)
   }
 
   /** Occurrences of the lost period are due again. They get the same run ids, because an id is made of schedule and instant. */
@@ -242,36 +228,6 @@ export class Engine {
     this.#firing.wake()
     this.#worker.wake()
     this.#worker.check()
-  }
-
-  /**
-   * Listens for the store's hints until `stop`. Called by `start`, and in a process that isn't started by the first call that
-   * waits for a run. Hints only save time, so this also resolves if the store can't give any.
-   */
-  listen(): Promise<void> {
-    if (this.#isOver) return Promise.resolve()
-    this.#listening ??= this.#beginListening()
-    return this.#listening
-  }
-
-  async #beginListening(): Promise<void> {
-    const { store, logger, events } = this.#context
-    try {
-      this.#stopListening = await store.listen((hint) => this.hint(hint))
-    } catch (error) {
-      this.#listening = null
-      logger.warn({ component: "hints", error: describeThrown(error) }, "The store gives no hints; polling")
-      events.error(error, "hints")
-    }
-  }
-
-  async #endListening(): Promise<void> {
-    try {
-      await this.#listening
-      await this.#stopListening()
-    } catch (error) {
-      this.#context.events.error(error, "hints")
-    }
   }
 }
 

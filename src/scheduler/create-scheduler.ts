@@ -15,7 +15,7 @@ import { StatisticsBuffer } from "../engine/statistics-buffer.ts"
 import { type Clock, systemClock } from "../runtime/clock.ts"
 import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
 import { assertedStore } from "../store/asserted-store.ts"
-import type { EnqueueAnswer, Hint, Store } from "../store/store.ts"
+import type { EnqueueAnswer, Store } from "../store/store.ts"
 import { accepted } from "../store/unstorable.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import type { DetailsOf } from "../task/output.ts"
@@ -112,12 +112,12 @@ class StoreScheduler implements Scheduler {
     const tasks = [...this.#tasks.values()]
     this.#engine = engineOf(given, { ...intervals, store, clock, logger, tasks })
     const ready = () => this.#open()
-    this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
+    this.#store = withOwnHints(store, (hint) => this.#engine.hints.notify(hint))
     this.#enqueuing = new EnqueueBatches(this.#store)
     this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new StoredSchedules({ ...this.#parts, store: this.#store })
-    const onHint = (listener: (hint: Hint) => void) => this.#onHint(listener)
-    this.runs = new StoredRuns({ ...this.#parts, store: this.#store, onHint })
+    const { hints } = this.#engine
+    this.runs = new StoredRuns({ ...this.#parts, store: this.#store, hints })
     this.journal = new StoredJournal({ store, ready })
   }
 
@@ -235,15 +235,6 @@ class StoreScheduler implements Scheduler {
 
   #enqueued(answer: EnqueueAnswer): EnqueuedRun<never> {
     return enqueuedRun(accepted(answer), (id, options) => this.runs.wait(id, options)) as EnqueuedRun<never>
-  }
-
-  #onHint(listener: (hint: Hint) => void): () => void {
-    // A store that can't be opened gives no hints. The caller notices it when it reads.
-    void this.#open().then(
-      () => this.#engine.listen(),
-      () => undefined,
-    )
-    return this.#engine.onHint(listener)
   }
 
   #open(): Promise<void> {

@@ -6,8 +6,9 @@ import { type Duration, formatDuration } from "../../core/time/duration.ts"
 import { SECOND } from "../../core/time/instant.ts"
 import type { Json } from "../../core/values/json.ts"
 import { describeThrown } from "../../core/values/thrown.ts"
+import type { StoreHints } from "../../engine/store-hints.ts"
 import type { Clock } from "../../runtime/clock.ts"
-import type { Hint, Store } from "../../store/store.ts"
+import type { Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { type Listing, listing } from "../listing.ts"
 import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
@@ -43,15 +44,14 @@ import type { Runs } from "./runs.ts"
 import { Sleeper } from "./sleeper.ts"
 
 /** The pauses between reads grow up to this time. A long wait needs no millisecond precision. */
-const WAIT_STEP_MAX_MS = 1_000
+const WAIT_PAUSE_MAX_MS = 1_000
 
 export interface RunParts {
   readonly store: Store
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
   ready(): Promise<void>
-  /** Listens for hints of the store from now on. Returns a function that removes the listener. */
-  onHint(listener: (hint: Hint) => void): () => void
+  readonly hints: Pick<StoreHints, "add" | "listen">
 }
 
 /** The runs in a store. The methods are documented in `Runs`. */
@@ -77,21 +77,19 @@ export class StoredRuns implements Runs {
   async wait(which: string | EnqueuedRun<unknown>, options: { timeout?: Duration } = {}): Promise<unknown> {
     const runId = idOf(typeof which === "object" && which !== null ? which.runId : which, "wait")
     const { timeout = 30 * SECOND } = checked(options, WAIT, sourceOf("wait"))
-    const { clock, onHint } = this.#parts
+    const { clock, hints } = this.#parts
     const deadline = clock.monotonic() + timeout
     const sleeper = new Sleeper(clock)
     let stop: (() => void) | null = null
     try {
-      for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
+      for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_PAUSE_MAX_MS)) {
         const read = await this.#read(runId)
         if (read.run !== null && isFinished(read.run.state)) return runView(read.run)
         const leftMs = deadline - clock.monotonic()
         if (leftMs <= 0 && read.run === null) throw cannotRead(runId, timeout, read.fault)
         if (leftMs <= 0) return null
-        // The store gives a hint when runs end. Then the run is read at once.
-        stop ??= onHint((hint) => {
-          if (hint === "ended") sleeper.wake()
-        })
+        // The store is open now, and gives a hint when runs end. Then the run is read at once.
+        if (read.run !== null) stop ??= wakenByEnds(hints, sleeper)
         await sleeper.sleep(Math.min(pauseMs, leftMs))
       }
     } finally {
@@ -179,6 +177,14 @@ export class StoredRuns implements Runs {
       return { run: null, fault: error }
     }
   }
+}
+
+/** Returns a function that ends it. */
+function wakenByEnds(hints: RunParts["hints"], sleeper: Sleeper): () => void {
+  void hints.listen()
+  return hints.add((hint) => {
+    if (hint === "ended") sleeper.wake()
+  })
 }
 
 function cannotRead(id: string, timeoutMs: number, fault: unknown): BelfryError {
