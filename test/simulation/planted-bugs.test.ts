@@ -13,9 +13,9 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M7: 10,
   M11: 2,
   M13: 3,
-  M19: 12,
+  M19: 5,
   M20: 2,
-  M24: 18,
+  M24: 127,
   M27: 6,
   M29: 4,
 }
