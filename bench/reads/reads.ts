@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/core/time/instant.ts"
+import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import type { RunFilter, RunPage, ScheduleFilter, SchedulePage, Store } from "../../src/store/store.ts"
 import { type Filling, scheduleId } from "./filling.ts"
 
@@ -20,6 +21,7 @@ export async function readsOf(store: Store, { schedules: count }: Filling): Prom
   })
   const middle = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 })
   const after = { at: middle[0]!.createdAt - 10_000, id: "schedule" }
+  const scheduler = createScheduler({ store })
   return [
     schedules("by id", {}),
     schedules("a page in the middle", {}, { after: { at: null, id: scheduleId(count / 2) } }),
@@ -95,5 +97,8 @@ export async function readsOf(store: Store, { schedules: count }: Filling): Prom
           ...{ from: now - 7 * DAY, until: now + DAY, limit: 2_000 },
         }),
     },
+    { what: "the overview", call: () => scheduler.overview() },
+    { what: "all tasks", call: () => scheduler.tasks() },
+    { what: "a search", call: () => scheduler.search("schedule-00077") },
   ]
 }
