@@ -64,9 +64,13 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
   const online = processes.filter(isOnline).filter(isWorker)
   const stuck = await claimableBefore(client, "running", { before: now - OVERDUE_AFTER_MS, now })
   const waiting = await waitingBefore(client, { before: now - WAITING_AFTER_MS, now })
+  const counts = await client.schedules.count()
+  // Most often there are none, and each of these reads looks at every schedule.
+  const schedulesIn = async (state: ScheduleState) =>
+    counts[state] === 0 ? [] : (await client.schedules.list({ state, limit: SHOWN_MAX })).items
   return {
     at: new Date(now),
-    schedules: await client.schedules.count(),
+    schedules: counts,
     runs: await client.runs.count(),
     workers: {
       ...{ online: online.length, silent: silent.filter(isWorker).length },
@@ -74,9 +78,9 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       running: sumOf(online, ({ running }) => running),
     },
     attention: {
-      broken: await schedulesIn(client, "broken"),
-      overdue: await schedulesIn(client, "overdue"),
-      failing: await schedulesIn(client, "failing"),
+      broken: await schedulesIn("broken"),
+      overdue: await schedulesIn("overdue"),
+      failing: await schedulesIn("failing"),
       unofferedTasks: await unoffered(client, offeredTasks(processes)),
       stuck: stuck.runs.slice(0, SHOWN_MAX),
       waiting: waiting.runs,
@@ -84,13 +88,6 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       silentWorkers: silent.slice(0, SHOWN_MAX),
     },
   }
-}
-
-async function schedulesIn(
-  { schedules }: Pick<Client, "schedules">,
-  state: ScheduleState,
-): Promise<readonly ScheduleView[]> {
-  return (await schedules.list({ state, limit: SHOWN_MAX })).items
 }
 
 async function unoffered(
