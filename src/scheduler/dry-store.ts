@@ -7,6 +7,7 @@ import { storedRun } from "../core/run/stored-run.ts"
 import { type NewSchedule, NO_RUNS, type Schedule } from "../core/schedule/schedule.ts"
 import { storedSchedule } from "../core/schedule/stored-schedule.ts"
 import type { Instant } from "../core/time/instant.ts"
+import { isWantedRun } from "../store/run-filter.ts"
 import type {
   EnqueueAnswer,
   FireAnswer,
@@ -139,7 +140,8 @@ class DryWrites {
     if (ids === undefined && concurrencyKey === undefined) return stored
     const others = stored.filter(({ id }) => !this.#runs.has(id))
     // All written runs are on the first page.
-    const written = page.after === null ? [...this.#runs.values()].filter((run) => matches(run, filter)) : []
+    const written =
+      page.after === null ? [...this.#runs.values()].filter((run) => isWantedRun(run, filter)) : []
     return [...written.toReversed().map(summaryOf), ...others].slice(0, page.limit)
   }
 
@@ -172,11 +174,3 @@ class DryWrites {
 const NEWEST = { orderBy: "createdAt", after: null, limit: 1 } as const
 /** A dry run looks for the holder among this many of the newest unfinished runs of a key or task. */
 const READ_MAX = 1_000
-
-function matches(run: Run, { ids, concurrencyKey, states }: RunFilter): boolean {
-  return (
-    (ids === undefined || ids.includes(run.id)) &&
-    (concurrencyKey === undefined || run.concurrencyKey === concurrencyKey) &&
-    (states === undefined || states.includes(run.state))
-  )
-}

@@ -1,22 +1,7 @@
 import type { RunSummary } from "../../core/run/run-summary.ts"
-import type { RunFilter, RunPage } from "../../store/store.ts"
+import type { RunPage } from "../../store/store.ts"
 
-/** Pages of runs, for stores that filter and order them in memory. */
-
-export function isWantedRun(run: RunSummary, filter: RunFilter): boolean {
-  const { ids, idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
-  return (
-    (ids === undefined || ids.includes(run.id)) &&
-    (idPrefix === undefined || run.id.startsWith(idPrefix)) &&
-    (parentId === undefined || run.parentId === parentId) &&
-    (workerId === undefined || run.workerId === workerId) &&
-    (scheduleId === undefined || run.scheduleId === scheduleId) &&
-    (task === undefined || run.task === task) &&
-    (states === undefined || states.includes(run.state)) &&
-    (triggeredBy === undefined || triggeredBy.includes(run.triggeredBy)) &&
-    (concurrencyKey === undefined || run.concurrencyKey === concurrencyKey)
-  )
-}
+/** Pages of runs, for stores that order them in memory. */
 
 export function pageOfRuns<Each extends RunSummary>(runs: readonly Each[], page: RunPage): readonly Each[] {
   return runs

@@ -1,8 +1,9 @@
 import type { Run } from "../../core/run/run.ts"
 import { type RunSummary, summaryOf } from "../../core/run/run-summary.ts"
+import { isWantedRun } from "../../store/run-filter.ts"
 import type { RunFilter, RunPage, Worker } from "../../store/store.ts"
 import type { StateCount } from "../kit/counts.ts"
-import { byId, isWantedRun, pageOfRuns } from "../kit/run-pages.ts"
+import { byId, pageOfRuns } from "../kit/run-pages.ts"
 
 export function findRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage): readonly RunSummary[] {
   const wanted = [...runs].filter((run) => isWantedRun(run, filter))

@@ -1,6 +1,7 @@
 import { type RunSummary, summaryOf } from "../../../core/run/run-summary.ts"
+import { isWantedRun } from "../../../store/run-filter.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
-import { isWantedRun, pageOfRuns } from "../../kit/run-pages.ts"
+import { pageOfRuns } from "../../kit/run-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { SUMMARIES } from "../lua/summaries.ts"
 import { indexesFor, type RunIndex } from "../run-indexes.ts"
