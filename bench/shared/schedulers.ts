@@ -53,8 +53,8 @@ export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
       tasks: [noop],
       logger: silentLogger,
       hooks: {
-        claimed: ({ what, count, lost, tookMs }) => {
-          if (what === "schedules") note(count, lost, tookMs)
+        claimed: ({ what, count, lostRaces, tookMs }) => {
+          if (what === "schedules") note(count, lostRaces, tookMs)
         },
       },
     })

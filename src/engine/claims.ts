@@ -49,7 +49,7 @@ export class Claims {
     }
     const readAt = clock.monotonic()
     const count = claimed.runs.length
-    if (count > 0) events.claimed({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
+    if (count > 0) events.claimed({ what: "runs", count, lostRaces: 0, tookMs: readAt - askedAt })
     const isMoreDue = count === limit || claimed.nextClaimableAt === claimed.now
     return { ...claimed, askedAt, readAt, isMoreDue }
   }

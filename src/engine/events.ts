@@ -80,7 +80,7 @@ export interface ClaimedWork {
   readonly what: "schedules" | "runs"
   readonly count: number
   /** Schedules that other processes fired first. 0 for runs. */
-  readonly lost: number
+  readonly lostRaces: number
   /** From the first request to the last answer. */
   readonly tookMs: number
 }

@@ -137,8 +137,8 @@ export class Firing {
   #note(answers: readonly FireAnswer[], tookMs: number): void {
     if (answers.length === 0) return
     const count = answers.filter(({ outcome }) => outcome === "done").length
-    const lost = answers.filter(({ outcome }) => outcome === "stale").length
-    this.#context.events.claimed({ what: "schedules", count, lost, tookMs })
+    const lostRaces = answers.filter(({ outcome }) => outcome === "stale").length
+    this.#context.events.claimed({ what: "schedules", count, lostRaces, tookMs })
   }
 
   #report(schedule: Schedule, plan: Plan, answer: FireAnswer): void {

@@ -174,7 +174,7 @@ describe("one process", () => {
 
     assert.deepEqual(races, [])
     assert.deepEqual(
-      claims.map(({ count, lost }) => [count, lost]),
+      claims.map(({ count, lostRaces }) => [count, lostRaces]),
       [
         [0, 0],
         [1, 0],
@@ -267,10 +267,10 @@ describe("several processes", () => {
 
     await fleet.advance("10m")
 
-    const sum = (what: string, of: "count" | "lost") =>
+    const sum = (what: string, of: "count" | "lostRaces") =>
       claims.filter((claim) => claim.what === what).reduce((total, claim) => total + claim[of], 0)
     assert.deepEqual([sum("schedules", "count"), sum("runs", "count")], [10, 10])
-    assert.ok(sum("schedules", "lost") > 0)
+    assert.ok(sum("schedules", "lostRaces") > 0)
     // Some calls of this store take no time, but not all.
     assert.ok(claims.some(({ tookMs }) => tookMs > 0))
   })

@@ -253,6 +253,6 @@ test("a run released by an operator is aborted in its worker and begins its next
 
   const run = await node.runs.get(runId)
   assert.deepEqual([run?.state, run?.details, run?.attempt, run?.failures], ["succeeded", "second", 2, 0])
-  assert.equal(run?.attempts[0]?.outcome, "lost")
+  assert.equal(run?.attempts[0]?.outcome, "taken-away")
   assert.equal(why, "lease-lost")
 })

@@ -213,7 +213,7 @@ test("a released run is claimed by the next worker, and the attempt doesn't coun
 
   const run = await node.runs.get("r")
   assert.deepEqual([run?.state, run?.attempt, run?.failures, run?.lost], ["running", 2, 0, 0])
-  assert.equal(run?.attempts[0]?.outcome, "lost")
+  assert.equal(run?.attempts[0]?.outcome, "taken-away")
   assert.deepEqual([run?.reason, run?.by], ["stuck", "ada"])
 })
 

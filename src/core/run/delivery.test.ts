@@ -22,6 +22,8 @@ const CASES: readonly (readonly [string, readonly AttemptOutcome[], boolean])[] 
   ["an attempt was lost after a person's retry", ["lost", "given-up", "lost"], true],
   ["its attempt is known to have failed", ["failed"], false],
   ["an attempt was lost after a failed one", ["failed", "lost"], true],
+  ["an operator took the run away from its worker", ["taken-away"], true],
+  ["a worker that stops released it after an operator took it away", ["taken-away", "released"], true],
 ]
 
 test.each(CASES)("when %s (outcomes %j), mayHaveBegun is %s", (_, outcomes, expected) => {

@@ -15,14 +15,15 @@ export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">, delivery: Del
 }
 
 /**
- * Whether an attempt at a run of an at-most-once task may have begun with an unknown result. Each attempt at such a run is
- * confirmed before it begins, so an unconfirmed attempt did not begin. Nor did a released one, and neither says anything about
- * the attempts before it. A given-up attempt ended the run, so a person has retried it since.
+ * Whether an attempt at a run of an at-most-once task may have begun with an unknown result: its worker was lost, or an operator
+ * took the run away from it. Each attempt at such a run is confirmed before it begins, so an unconfirmed attempt did not begin. Nor
+ * did a released one, and neither says anything about the attempts before it. A given-up attempt ended the run, so a person has
+ * retried it since.
  */
 export function mayHaveBegun({ attempts }: { readonly attempts: readonly Attempt[] }): boolean {
   const last = attempts.findLast(({ outcome }) => outcome !== "unconfirmed" && outcome !== "released")
-  return last?.outcome === "lost"
+  return last?.outcome === "lost" || last?.outcome === "taken-away"
 }
 
 export const NOT_REPEATED =
-  "An attempt was lost with its worker and may have begun, and its task is performed at most once."
+  "An earlier attempt, whose result is unknown, may have begun, and its task is performed at most once."

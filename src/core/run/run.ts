@@ -125,7 +125,7 @@ export interface Progress {
 }
 
 /**
- * `given-up`: the worker ended the run without performing it, because the run must not be performed again. `unconfirmed`: no
+ * `taken-away`: an operator released the run while its worker performed it. `given-up`: the worker ended the run without performing it, because the run must not be performed again. `unconfirmed`: no
  * heartbeat confirmed the attempt before its lease ended. The worker may never have received the claim.
  */
 export type AttemptOutcome =
@@ -135,6 +135,7 @@ export type AttemptOutcome =
   | "cancelled"
   | "released"
   | "given-up"
+  | "taken-away"
   | "lost"
   | "unconfirmed"
 
@@ -239,12 +240,9 @@ export function release(run: RunRef, why: string): RunChange {
   return { ...changeOf(run, "pending", "released"), error: why }
 }
 
-/**
- * An operator takes a run away from its worker, which may still be performing it. So the attempt counts as lost: a task that is
- * performed at most once is not performed again.
- */
+/** An operator takes a run away from its worker, which may still be performing it. */
 export function takeAway(run: RunRef, reason: string, by: string | null): RunChange {
-  return { ...changeOf(run, "pending", "lost"), reason, by }
+  return { ...changeOf(run, "pending", "taken-away"), reason, by }
 }
 
 /** Ends a run that must not be performed again. */

@@ -101,7 +101,7 @@ export const RUN_BUGS: Readonly<Record<string, PlantedBug>> = {
     inProcess: (store) => ({
       ...store,
       transition: async (changes) => {
-        const isSent = ({ outcome, reason }: RunChange) => outcome !== "released" || reason === LOST
+        const isSent = ({ outcome }: RunChange) => outcome !== "released"
         const answers = [...(await store.transition(changes.filter(isSent)))]
         return changes.map((change) =>
           isSent(change) ? answers.shift()! : { outcome: "stale", state: "running", attempt: 0 },
@@ -110,9 +110,6 @@ export const RUN_BUGS: Readonly<Record<string, PlantedBug>> = {
     }),
   },
 }
-
-/** The reason of a run that failed because it cost too many workers. */
-const LOST = "lost"
 
 function find(store: Store, id: string): Promise<readonly Run[]> {
   return store.readRuns([id])
