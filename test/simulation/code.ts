@@ -11,7 +11,7 @@ import { NIGHTLY_IN_BERLIN } from "./oracle.ts"
 /** The simulated application: tasks that are slow, fail, hang or kill their process, on many schedules. */
 export function applicationFor(
   node: Node,
-  about: { chance: Chance; observer: Observer; kill: (node: Node) => void },
+  about: { chance: Chance; observer: Observer; paymentMaxMs: number; kill: (node: Node) => void },
 ) {
   const { chance, observer } = about
   const reportStart = (context: TaskContext) => observer.runs.onStart(context.run.id, context.run.attempt)
@@ -61,7 +61,7 @@ export function applicationFor(
     delivery: "at-most-once",
     run: async (context) => {
       reportStart(context)
-      await sleep(node, chance.between(0, 60_000), context.signal)
+      await sleep(node, chance.between(0, about.paymentMaxMs), context.signal)
     },
   })
   const tasks: readonly AnyTask[] = [quick, slow, flaky, deadly, payment]

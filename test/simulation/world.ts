@@ -36,6 +36,14 @@ export function isCalm(seed: number): boolean {
   return seed % 10 === 0
 }
 
+/**
+ * On every eleventh day payments last nearly as long as the time between two of them, so that workers are often lost or
+ * stopped during one. On all days this would slow the simulation down.
+ */
+function paymentMaxMsOn(seed: number): number {
+  return seed % 11 === 0 ? 9 * MINUTE : MINUTE
+}
+
 /** More turns than this at one instant mean that a loop runs without pause. */
 const TURNS_MAX = 1_000
 
@@ -179,6 +187,7 @@ class World implements WorldClock {
         applicationFor(self, {
           chance: this.#chance,
           observer: this.#observer,
+          paymentMaxMs: paymentMaxMsOn(this.#seed),
           kill: (target) => (this.#isCalm ? undefined : this.#kill(target)),
         }),
     })
