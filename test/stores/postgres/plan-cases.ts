@@ -79,6 +79,12 @@ export const BY_LOOPS: readonly PlanCase[] = [
     call: (store) => store.transition(several(50, (n) => succeed(ref(n + 200), NOTHING))),
   },
   {
+    what: "the end of a run whose key others wait for",
+    maxRows: 1,
+    indexes: ["runs_pkey", "runs_key"],
+    call: (store) => store.transition([succeed(ref(1), NOTHING)]),
+  },
+  {
     what: "pruning 100 runs, of 500 examined",
     maxRows: 1_000,
     indexes: [

@@ -513,7 +513,6 @@ export const MIGRATION_2 = `
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
-  
   as $$
   #variable_conflict use_column
   declare
@@ -656,7 +655,6 @@ export const MIGRATION_2 = `
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
-  
   as $$
   #variable_conflict use_column
   declare
@@ -803,6 +801,7 @@ export const MIGRATION_2 = `
       cross join lateral (
         select r.ctid as row_id, r.priority, r.claimable_at, key.running
         from belfry.runs as r
+        -- Without the offset the planner would repeat the count for each of its uses.
         cross join lateral (select case
             when r.concurrency_limit is not null and r.concurrency_key is not null
             then (
@@ -813,7 +812,7 @@ export const MIGRATION_2 = `
                 and other.state in ('pending', 'running')
                 and other.id <> r.id
             )
-          end as running) as key
+          end as running offset 0) as key
         where r.state = q.state
           and r.task = q.task
           and r.priority = q.priority
@@ -834,6 +833,7 @@ export const MIGRATION_2 = `
                     and earlier.task = any (of_tasks)
                     and earlier.priority = r.priority
                     and coalesce(earlier.concurrency_limit > key.running, true)
+                  order by earlier.claimable_at
                   limit least(r.concurrency_limit - key.running, up_to)
                 ) as counted
               )
@@ -964,7 +964,6 @@ export const MIGRATION_2 = `
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
-  
   as $$
   #variable_conflict use_column
   declare
@@ -1007,7 +1006,6 @@ export const MIGRATION_2 = `
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
-  
   as $$
   #variable_conflict use_column
   declare
@@ -1052,14 +1050,17 @@ export const MIGRATION_2 = `
       r.schedule_id,
       r.state,
       c.place,
-      -- Whether another run waits for this run's key. Usually none does, and no hint is needed.
-      r.concurrency_limit is not null and exists (
-        select 1
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. The order makes the planner choose
+      -- runs_key, also if the table is empty when it plans. It would ignore the order inside "exists".
+      r.concurrency_limit is not null and (
+        select true
         from belfry.runs as other
         where other.concurrency_key = r.concurrency_key
           and other.state = 'pending'
           and other.state in ('pending', 'running')
-      ) as is_awaited
+        order by other.claimable_at
+        limit 1
+      ) is not null as is_awaited
   ),
   -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (
@@ -1127,6 +1128,7 @@ export const MIGRATION_2 = `
   set plan_cache_mode = force_generic_plan
   set enable_hashjoin = off
   set enable_mergejoin = off
+  set enable_sort = off
   as $$
   #variable_conflict use_column
   declare
@@ -1158,6 +1160,8 @@ export const MIGRATION_2 = `
             and newer.completed_at is not null
             and newer.completed_at >= r.completed_at
             and (newer.completed_at, newer.id) > (r.completed_at, r.id)
+          -- Makes the planner choose runs_schedule_completed, also if the table is empty when it plans.
+          order by newer.completed_at desc
           limit $3
         ) as newer_runs
       ) < $3

@@ -52,14 +52,17 @@ export const CHANGE = engineFunction({
       r.schedule_id,
       r.state,
       c.place,
-      -- Whether another run waits for this run's key. Usually none does, and no hint is needed.
-      r.concurrency_limit is not null and exists (
-        select 1
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. The order makes the planner choose
+      -- runs_key, also if the table is empty when it plans. It would ignore the order inside "exists".
+      r.concurrency_limit is not null and (
+        select true
         from belfry.runs as other
         where other.concurrency_key = r.concurrency_key
           and other.state = 'pending'
           and other.state in ('pending', 'running')
-      ) as is_awaited
+        order by other.claimable_at
+        limit 1
+      ) is not null as is_awaited
   ),
   -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (

@@ -100,7 +100,8 @@ function findDue(): string {
       cross join lateral (
         select r.ctid as row_id, r.priority, r.claimable_at, key.running
         from belfry.runs as r
-        cross join lateral (select ${runningOf("r")} as running) as key
+        -- Without the offset the planner would repeat the count for each of its uses.
+        cross join lateral (select ${runningOf("r")} as running offset 0) as key
         where r.state = q.state
           and r.task = q.task
           and r.priority = q.priority
@@ -205,6 +206,9 @@ function runningOf(r: string): string {
  * Whether the key has room for the run and for the runs with its key that are due before it. So runs of one key begin in order:
  * while another claim takes the first run, the second isn't claimed instead. Earlier runs don't count if their own limit is
  * reached or if this worker doesn't offer their task. No more runs are counted than a claim takes.
+ *
+ * The order makes the planner choose runs_key. Without it, a plan made while the table was empty reads all pending runs for each
+ * run: 1,000 runs took 100 ms, and four times as many sixteen times as long.
  */
 function hasRoomInOrder(r: string, running: string): string {
   return `(
@@ -223,6 +227,7 @@ function hasRoomInOrder(r: string, running: string): string {
                     and earlier.task = any (of_tasks)
                     and earlier.priority = ${r}.priority
                     and coalesce(earlier.concurrency_limit > ${running}, true)
+                  order by earlier.claimable_at
                   limit least(${r}.concurrency_limit - ${running}, up_to)
                 ) as counted
               )

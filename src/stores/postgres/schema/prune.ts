@@ -12,6 +12,7 @@ import { engineFunction } from "./engine-function.ts"
 export const PRUNE = engineFunction({
   name: "prune",
   hasUnknownLimit: true,
+  readsInIndexOrder: true,
   takes:
     "older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, batch_size integer",
   returns: "deleted bigint, run_id text, completed_at timestamptz",
@@ -42,6 +43,8 @@ export const PRUNE = engineFunction({
             and newer.completed_at is not null
             and newer.completed_at >= r.completed_at
             and (newer.completed_at, newer.id) > (r.completed_at, r.id)
+          -- Makes the planner choose runs_schedule_completed, also if the table is empty when it plans.
+          order by newer.completed_at desc
           limit $3
         ) as newer_runs
       ) < $3
