@@ -78,6 +78,9 @@ function longOf(patterns: readonly string[]): readonly string[] {
   return patterns.map((pattern) => pattern.replace(/(\*?)\.test\.ts$/, "*.long.test.ts"))
 }
 
+/** The laws, and the plans, which each version makes in its own way. */
+const ON_EACH_POSTGRES = ["test/conformance/postgres.test.ts", "test/stores/postgres/query-plans.test.ts"]
+
 /** The oldest that is supported and the newest; the machine's own is most often between them. */
 const VERSIONS = process.platform === "linux" && process.arch === "x64" ? [13, 18] : [18]
 
@@ -105,7 +108,7 @@ export default defineConfig({
       project("long", { include: [LONG], exclude: longOf([...POSTGRES, ...REDIS]) }),
       onPostgres("long-postgres", { include: longOf(POSTGRES) }),
       ...VERSIONS.map((version) =>
-        onPostgres(`long-postgres-${version}`, { include: ["test/conformance/postgres.test.ts"] }, version),
+        onPostgres(`long-postgres-${version}`, { include: ON_EACH_POSTGRES }, version),
       ),
       onRedis("long-redis", { include: longOf(REDIS) }, { isValkey: false }),
       onRedis("long-valkey", { include: ["test/conformance/redis.test.ts"] }, { isValkey: true }),

@@ -92,6 +92,8 @@ function stepsOf(plan: Plan): readonly Plan[] {
 }
 
 function readsOf(plan: Plan): readonly TableRead[] {
+  // PostgreSQL 13 shows the alternatives of a subquery, of which it executes one.
+  if (plan["Actual Loops"] === 0) return []
   const type = plan["Node Type"]
   const { "Index Name": index, "Relation Name": table } = plan
   if (type === "Bitmap Heap Scan") return readsByBitmap(plan)

@@ -1,15 +1,15 @@
 import { AN_INSTANT } from "./plan-cases.ts"
 
-/** The data on which the store's statements are explained: 20,000 schedules and 50,000 runs. */
+/** The data on which the store's statements are explained: 20,000 schedules and 50,000 runs. First what an idle system has. */
 
 const SCHEDULES = 20_000
+const DUE = 300
 
-export const FILL = `
+export const FILL_IDLE = `
   insert into belfry.schedules (id, task, cron, owner, next_run_at, covered_until, version)
   select 's' || n, 'report', '0 3 * * *', case when n % 200 = 0 then 'app' else 'other' end,
-    clock_timestamp() + case when n <= 300 then '-1 minute' else '1 hour' + n * interval '1 second' end, clock_timestamp(),
-    nextval('belfry.versions')
-  from generate_series(1, ${SCHEDULES}) as n;
+    clock_timestamp() + '1 hour' + n * interval '1 second', clock_timestamp(), nextval('belfry.versions')
+  from generate_series(${DUE} + 1, ${SCHEDULES}) as n;
 
   insert into belfry.journal (id, at, action, subject, subject_id, by_name)
   select 'e' || n, clock_timestamp() - n * interval '1 minute', 'paused', 'schedule', 's' || n % 5000, 'ann'
@@ -39,6 +39,18 @@ export const FILL = `
   select 'rare' || n, 'rare', 'api', 'succeeded', 1, at, at, at
   from generate_series(1, 20) as n,
     lateral (select date_trunc('milliseconds', clock_timestamp()) - n * interval '1 day' as at) as t;
+
+  insert into belfry.logs (run_id, attempt, number, at, level, message)
+  select 'past' || n % 100 + 1, 1, n, clock_timestamp(), 'info', 'A line'
+  from generate_series(1, 20000) as n;`
+
+/** Due schedules and unfinished runs. */
+export const FILL_BUSY = `
+  insert into belfry.schedules (id, task, cron, owner, next_run_at, covered_until, version)
+  select 's' || n, 'report', '0 3 * * *', case when n % 200 = 0 then 'app' else 'other' end,
+    clock_timestamp() - interval '1 minute', clock_timestamp(), nextval('belfry.versions')
+  from generate_series(1, ${DUE}) as n;
+
   insert into belfry.runs (id, task, triggered_by, state, claimable_at)
   select 'rarely' || n, 'rare', 'api', 'pending', clock_timestamp() + interval '1 day'
   from generate_series(1, 20) as n;
@@ -60,8 +72,4 @@ export const FILL = `
     worker_id, started_at)
   select 'running' || n, 'report', 'api', 'running', 1, clock_timestamp() + interval '1 hour',
     case when n = 1 then 'full' end, case when n = 1 then 1 end, case when n = 1 then 0 end, 'w', clock_timestamp()
-  from generate_series(1, 900) as n;
-
-  insert into belfry.logs (run_id, attempt, number, at, level, message)
-  select 'past' || n % 100 + 1, 1, n, clock_timestamp(), 'info', 'A line'
-  from generate_series(1, 20000) as n;`
+  from generate_series(1, 900) as n;`

@@ -5,11 +5,12 @@ import { migratedDatabase } from "../../support/fresh-database.ts"
 import { connected } from "../../support/postgres.ts"
 import { anExplainedStore, type ExplainedStore } from "./explained.ts"
 import { BY_LOOPS, OCCASIONAL, type PlanCase } from "./plan-cases.ts"
-import { FILL } from "./plan-data.ts"
+import { FILL_BUSY, FILL_IDLE } from "./plan-data.ts"
 
 /**
- * Every statement of the store reads few rows, each by an index, as the plans of the server report. The connection keeps plans
- * that were made while the tables were empty, like a process that starts on a new database.
+ * Every statement of the store reads few rows, each by an index, as the plans of the server report. A connection keeps the plans
+ * of the functions, so the functions are called before the data is there: like a process that starts on a new database, or
+ * while nothing is due.
  */
 
 const TABLES = ["schedules", "runs", "logs", "workers", "journal", "statistics"].map(
@@ -20,42 +21,57 @@ let psql: pg.Client & AsyncDisposable
 let reader: pg.Client & AsyncDisposable
 let explained: ExplainedStore
 
-beforeAll(async () => {
+/** Makes the plans of the functions between the two fills. */
+async function plannedBetween(before: readonly string[], after: readonly string[]): Promise<void> {
   const url = await migratedDatabase()
   psql = await connected(url)
   reader = await connected(url)
   // Autovacuum would update the server's statistics at a random time.
   for (const table of TABLES) await psql.query(`alter table ${table} set (autovacuum_enabled = off)`)
+  for (const text of before) await psql.query(text)
   explained = await anExplainedStore(url)
   // PostgreSQL decides for or against a generic plan after five executions.
   for (let times = 0; times < 7; times++) {
     for (const { prepare, call } of BY_LOOPS) await call(explained.store, await prepare?.(explained.store))
   }
-  await psql.query(FILL)
+  for (const text of after) await psql.query(text)
   // A long transaction, like the server's own ANALYZE: changed and deleted rows stay in the indexes.
   await reader.query("begin isolation level repeatable read")
   await reader.query("select from belfry.runs limit 1")
-})
-afterAll(async () => {
+}
+
+async function close(): Promise<void> {
   await explained?.close()
   await reader?.end()
   await psql?.end()
-})
+}
 
 describe("with plans made for empty tables, few rows are read, all by an index:", () => {
-  test.each(BY_LOOPS)("$what", assertFewRows)
-})
+  beforeAll(() => plannedBetween([], [FILL_IDLE, FILL_BUSY]))
 
-describe("with plans made for full tables, few rows are read, all by an index:", () => {
-  beforeAll(async () => {
-    // Statistics of all rows, because a sample would be random. A sample of the default size underestimates the number of
-    // schedules among the runs, so that number is set to the underestimate.
-    await psql.query("set default_statistics_target = 1000")
-    await psql.query("alter table belfry.runs alter column schedule_id set (n_distinct = -0.31)")
-    await psql.query(`analyze ${TABLES}`)
+  test.each(BY_LOOPS)("$what", assertFewRows)
+
+  describe("and with plans made for full tables:", () => {
+    beforeAll(async () => {
+      // Statistics of all rows, because a sample would be random. A sample of the default size underestimates the number of
+      // schedules among the runs, so that number is set to the underestimate.
+      await psql.query("set default_statistics_target = 1000")
+      await psql.query("alter table belfry.runs alter column schedule_id set (n_distinct = -0.31)")
+      await psql.query(`analyze ${TABLES}`)
+    })
+
+    test.each([...BY_LOOPS, ...OCCASIONAL])("$what", assertFewRows)
   })
 
-  test.each([...BY_LOOPS, ...OCCASIONAL])("$what", assertFewRows)
+  afterAll(close)
+})
+
+describe("with plans made while no run was pending or running, few rows are read, all by an index:", () => {
+  beforeAll(() => plannedBetween([FILL_IDLE, "vacuum analyze"], [FILL_BUSY]))
+
+  test.each(BY_LOOPS)("$what", assertFewRows)
+
+  afterAll(close)
 })
 
 async function assertFewRows({ maxRows, indexes, prepare, call }: PlanCase): Promise<void> {

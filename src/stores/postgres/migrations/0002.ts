@@ -546,12 +546,17 @@ export const MIGRATION_2 = `
   held as (
     select n.plan
     from new_runs as n
-    join belfry.runs as r
-      on r.live_key = n.live_key
-      and r.state in ('pending', 'running')
-      and r.id <> n.id
     where n.state = 'pending'
       and n.id not in (select known.id from known)
+      -- Not a join: planned while few keys were held, a join reads all held keys for each new run.
+      and (
+        select true
+        from belfry.runs as r
+        where r.live_key = n.live_key
+          and r.state in ('pending', 'running')
+          and r.id <> n.id
+        limit 1
+      )
   ),
   applied as (
     select current.*,
@@ -760,6 +765,7 @@ export const MIGRATION_2 = `
   as $$
   #variable_conflict use_column
   declare
+    waiting constant text := 'pending';
     this_instant timestamptz;
     row_ids tid[];
     slots integer[];
@@ -827,13 +833,12 @@ export const MIGRATION_2 = `
                   select 1
                   from belfry.runs as earlier
                   where earlier.concurrency_key = r.concurrency_key
-                    and earlier.state = 'pending'
+                    and earlier.state = waiting
                     and earlier.state in ('pending', 'running')
-                    and earlier.claimable_at < r.claimable_at
+                    and (earlier.claimable_at, earlier.id) < (r.claimable_at, r.id)
                     and earlier.task = any (of_tasks)
                     and earlier.priority = r.priority
                     and coalesce(earlier.concurrency_limit > key.running, true)
-                  order by earlier.claimable_at
                   limit least(r.concurrency_limit - key.running, up_to)
                 ) as counted
               )
@@ -1009,7 +1014,7 @@ export const MIGRATION_2 = `
   as $$
   #variable_conflict use_column
   declare
-    
+    waiting constant text := 'pending';
   begin
     
     return query
@@ -1050,17 +1055,15 @@ export const MIGRATION_2 = `
       r.schedule_id,
       r.state,
       c.place,
-      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. The order makes the planner choose
-      -- runs_key, also if the table is empty when it plans. It would ignore the order inside "exists".
-      r.concurrency_limit is not null and (
-        select true
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. By runs_key: the state is a
+      -- variable, so that runs_pending can't serve, in which every pending run would be read.
+      r.concurrency_limit is not null and exists (
+        select 1
         from belfry.runs as other
         where other.concurrency_key = r.concurrency_key
-          and other.state = 'pending'
+          and other.state = waiting
           and other.state in ('pending', 'running')
-        order by other.claimable_at
-        limit 1
-      ) is not null as is_awaited
+      ) as is_awaited
   ),
   -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (

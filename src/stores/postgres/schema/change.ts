@@ -20,6 +20,7 @@ export const CHANGE = engineFunction({
   waitsForLocks: false,
   takes: `${listTypes(RUN_CHANGE)}, places integer[], is_in_transaction boolean`,
   returns: "is_awaited boolean, changed json",
+  declares: "waiting constant text := 'pending';",
   body: `
   with ${CLOCK},
   changed as (
@@ -52,17 +53,15 @@ export const CHANGE = engineFunction({
       r.schedule_id,
       r.state,
       c.place,
-      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. The order makes the planner choose
-      -- runs_key, also if the table is empty when it plans. It would ignore the order inside "exists".
-      r.concurrency_limit is not null and (
-        select true
+      -- Whether another run waits for this run's key. Usually none does, and no hint is needed. By runs_key: the state is a
+      -- variable, so that runs_pending can't serve, in which every pending run would be read.
+      r.concurrency_limit is not null and exists (
+        select 1
         from belfry.runs as other
         where other.concurrency_key = r.concurrency_key
-          and other.state = 'pending'
+          and other.state = waiting
           and other.state in ('pending', 'running')
-        order by other.claimable_at
-        limit 1
-      ) is not null as is_awaited
+      ) as is_awaited
   ),
   -- The finished runs, with their positions in the call. Ends are not stored for a schedule that has been deleted.
   ended as materialized (

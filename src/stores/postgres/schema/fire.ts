@@ -51,12 +51,17 @@ export const FIRE = engineFunction({
   held as (
     select n.plan
     from new_runs as n
-    join belfry.runs as r
-      on r.live_key = n.live_key
-      and r.state in ('pending', 'running')
-      and r.id <> n.id
     where n.state = 'pending'
       and n.id not in (select known.id from known)
+      -- Not a join: planned while few keys were held, a join reads all held keys for each new run.
+      and (
+        select true
+        from belfry.runs as r
+        where r.live_key = n.live_key
+          and r.state in ('pending', 'running')
+          and r.id <> n.id
+        limit 1
+      )
   ),
   applied as (
     select current.*,
