@@ -9,6 +9,9 @@ export async function benchServer(): Promise<BenchServer> {
   if (own !== null) {
     await query(url, "alter system set shared_preload_libraries = 'pg_stat_statements'")
     await own.restart()
+    // Above the default of 5,000 the server forgets statements, and their counts: an idle process had a negative count.
+    await query(url, "alter system set pg_stat_statements.max = 100000")
+    await own.restart()
   }
   const isCounting = await canCount(url)
   const databases: string[] = []
