@@ -6,8 +6,8 @@ import type { Store } from "../../src/store.ts"
 import type { AnyTask } from "../../src/task/task.ts"
 import { answer, inFlight, Stopwatch, timed } from "./answering.ts"
 
-/** One of the best values from 100 to 2,000 here; they differ little. */
-const CONCURRENCY = 500
+/** As many as graphile-worker takes at once here. 500 took 10 % longer. */
+const CONCURRENCY = 2_000
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

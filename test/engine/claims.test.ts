@@ -5,7 +5,8 @@ import { aRun } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store/store.ts"
 import { Fleet, gate, taking } from "../support/fleet.ts"
 
-const MANY = 600
+/** More than two claims take. */
+const MANY = 2_400
 
 /** A fleet whose store has many due runs of the task `note`. */
 async function fleetWithRuns(): Promise<Fleet> {
@@ -28,7 +29,7 @@ test("the next claim is under way before the runs of the last one begin", async 
   }
   const note = defineTask({ name: "note", run: () => void order.push("run") })
 
-  await fleet.started({ store, tasks: [note], concurrency: 1_000 })
+  await fleet.started({ store, tasks: [note], concurrency: 4_000 })
   await fleet.advance("1s")
 
   const secondClaimAt = order.indexOf("claim", 1)
@@ -49,12 +50,12 @@ test("claims that are made ahead never take more runs than there are slots", asy
     },
   })
 
-  const node = await fleet.started({ tasks: [note], concurrency: 300 })
+  const node = await fleet.started({ tasks: [note], concurrency: 1_200 })
   await fleet.advance("5s")
-  assert.equal((await node.runs.count()).running, 300)
+  assert.equal((await node.runs.count()).running, 1_200)
   await fleet.advance("1m")
 
-  assert.deepEqual([most, (await node.runs.count()).succeeded], [300, MANY])
+  assert.deepEqual([most, (await node.runs.count()).succeeded], [1_200, MANY])
 })
 
 test("with a nextDelay, no claim is made ahead", async () => {
@@ -69,7 +70,7 @@ test("with a nextDelay, no claim is made ahead", async () => {
   }
   const note = defineTask({ name: "note", run: () => undefined })
 
-  await fleet.started({ store, tasks: [note], concurrency: 1_000, nextDelay: "1s" })
+  await fleet.started({ store, tasks: [note], concurrency: 4_000, nextDelay: "1s" })
   await fleet.advance("3s")
 
   const gaps = claimedAt.slice(1).map((at, index) => at - claimedAt[index]!)
@@ -89,7 +90,7 @@ test("a stop waits for a claim that was made ahead, and no run is left with the 
     },
   }
   const note = defineTask({ name: "note", run: () => undefined })
-  const node = await fleet.started({ store, tasks: [note], concurrency: 1_000 })
+  const node = await fleet.started({ store, tasks: [note], concurrency: 4_000 })
   await fleet.advance("1s")
   const { running: unanswered } = await node.runs.count()
   assert.ok(unanswered > 0 && claims === 2, "the second claim has taken runs and isn't answered yet")
@@ -115,7 +116,7 @@ test("if a claim that was made ahead fails, the runs before it are performed, an
   }
   const note = defineTask({ name: "note", run: () => undefined })
 
-  const node = await fleet.started({ store, tasks: [note], concurrency: 1_000 })
+  const node = await fleet.started({ store, tasks: [note], concurrency: 4_000 })
   await fleet.advance("1m")
 
   assert.equal((await node.runs.count()).succeeded, MANY)
