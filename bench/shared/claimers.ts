@@ -43,7 +43,7 @@ export function answerAsClaimers({ makeStore, putMany }: ClaimersOn): void {
     scheduleYearly: ({ count }: { count: number }) => putMany(aYearlySchedule(), "yearly", count),
 
     async claim({ limit, startAt }: { limit: number; startAt: number }): Promise<Claims> {
-      await new Promise((resolve) => setTimeout(resolve, startAt - Date.now()))
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, startAt - Date.now())))
       const claims = await Promise.all(stores.map((store) => claimAll(store, limit)))
       return {
         ms: claims.flatMap(({ ms }) => ms),
