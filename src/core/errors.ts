@@ -125,7 +125,11 @@ export class BelfryError extends Error {
   }
 }
 
-/** Invariants are checked in production too. A broken invariant is a bug in Belfry, never a mistake of the caller. */
-export function assert(condition: unknown, invariant: string): asserts condition {
-  if (!condition) throw new Error(`Belfry invariant broken: ${invariant}`)
+/**
+ * Invariants are checked in production too. A broken invariant is a bug in Belfry, never a mistake of the caller. A text that is
+ * put together is given as a function, so that it costs nothing while the invariant holds.
+ */
+export function assert(condition: unknown, invariant: string | (() => string)): asserts condition {
+  if (condition) return
+  throw new Error(`Belfry invariant broken: ${typeof invariant === "string" ? invariant : invariant()}`)
 }

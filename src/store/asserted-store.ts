@@ -35,7 +35,7 @@ function oneEach<Answer>(
 ): readonly Answer[] {
   assert(
     answers.length === elements.length,
-    `${operation} answers each element, but ${answers.length} of ${elements.length} were answered`,
+    () => `${operation} answers each element, but ${answers.length} of ${elements.length} were answered`,
   )
   return answers
 }
@@ -48,16 +48,19 @@ function assertClaimed({ tasks, workerId, limit }: ClaimRequest, { now, runs }: 
   for (const run of runs) {
     assert(
       names.has(run.task),
-      `a claim gives only runs of its tasks, but run "${run.id}" is of "${run.task}"`,
+      () => `a claim gives only runs of its tasks, but run "${run.id}" is of "${run.task}"`,
     )
     const isHeld = run.state === "running" && run.workerId === workerId && run.attempt >= 1
-    assert(isHeld, `the claimed run "${run.id}" is running, held by the worker that claimed it`)
+    assert(isHeld, () => `the claimed run "${run.id}" is running, held by the worker that claimed it`)
     ids.add(run.id)
   }
   assert(ids.size === runs.length, "a claim gives no run twice")
 }
 
 function assertedInstant(now: Instant): Instant {
-  assert(Number.isSafeInteger(now), `the store's clock is a whole number of milliseconds, but was ${now}`)
+  assert(
+    Number.isSafeInteger(now),
+    () => `the store's clock is a whole number of milliseconds, but was ${now}`,
+  )
   return now
 }
