@@ -195,13 +195,14 @@ class StoreScheduler implements Scheduler {
     })
   }
 
-  tasks(): Promise<readonly TaskView[]> {
-    return listTasks(this)
+  async tasks(): Promise<readonly TaskView[]> {
+    await this.#open()
+    return listTasks(this, this.#store)
   }
 
   async overview(): Promise<Overview> {
     await this.#open()
-    return overviewOf(this, await this.#store.now())
+    return overviewOf(this, this.#store)
   }
 
   search(text: string, options: { limit?: number } = {}): Promise<SearchResult> {

@@ -1,15 +1,13 @@
+import { COUNT_MAX } from "../core/options/limits.ts"
 import type { RunCounts } from "../core/run/run-states.ts"
-import {
-  ACTIVE_STATES,
-  OVERDUE_AFTER_MS,
-  type ScheduleCounts,
-  type ScheduleState,
-} from "../core/schedule/schedule-state.ts"
+import { OVERDUE_AFTER_MS, type ScheduleCounts, type ScheduleState } from "../core/schedule/schedule-state.ts"
 import { type Instant, MINUTE } from "../core/time/instant.ts"
+import type { Store } from "../store/store.ts"
 import { type ClaimableRuns, claimableBefore } from "./claimable-runs.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import { isOnline, isWorker, offeredTasks } from "./online-workers.ts"
+import { unofferedTasks } from "./tasks.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
 
 /** The current counts, and the problems that need attention. */
@@ -37,7 +35,7 @@ export interface Attention {
   readonly overdue: readonly ScheduleView[]
   /** Schedules whose last run failed. */
   readonly failing: readonly ScheduleView[]
-  /** Tasks that no online worker offers, of the 1,000 active schedules that run next. */
+  /** Tasks of active schedules that no online worker offers. */
   readonly unofferedTasks: readonly string[]
   /** Runs whose lease ended more than two minutes ago and that no worker has claimed since, oldest lease first. */
   readonly stuck: readonly RunSummaryView[]
@@ -55,23 +53,28 @@ export interface Attention {
 /** A run that has been claimable for longer than this needs attention. */
 const WAITING_AFTER_MS = 5 * MINUTE
 const SHOWN_MAX = 10
-/** The limit of a read whose result is filtered here, not by the store. */
-const READ_MAX = 1_000
+const WORKERS_PAGE = 1_000
 
-export async function overviewOf(client: Omit<Client, "overview">, now: Instant): Promise<Overview> {
-  const processes = await collected(client.workers({ limit: READ_MAX }))
+export async function overviewOf(
+  client: Pick<Client, "workers" | "runs" | "schedules">,
+  store: Store,
+): Promise<Overview> {
+  const now = await store.now()
+  const processes = await collected(client.workers({ limit: WORKERS_PAGE }))
   const silent = processes.filter((process) => !isOnline(process))
   const online = processes.filter(isOnline).filter(isWorker)
   const stuck = await claimableBefore(client, "running", { before: now - OVERDUE_AFTER_MS, now })
   const waiting = await waitingBefore(client, { before: now - WAITING_AFTER_MS, now })
-  const counts = await client.schedules.count()
-  // Most often there are none, and each of these reads looks at every schedule.
-  const schedulesIn = async (state: ScheduleState) =>
-    counts[state] === 0 ? [] : (await client.schedules.list({ state, limit: SHOWN_MAX })).items
+  const counts = await store.count({ runs: {}, schedules: {}, limit: COUNT_MAX })
+  // Such schedules are few or none, and each of these reads looks at every schedule until it has found the number asked for.
+  const schedulesIn = async (state: ScheduleState) => {
+    const limit = Math.min(SHOWN_MAX, counts.schedules[state])
+    return limit === 0 ? [] : (await client.schedules.list({ state, limit })).items
+  }
   return {
     at: new Date(now),
-    schedules: counts,
-    runs: await client.runs.count(),
+    schedules: counts.schedules,
+    runs: counts.runs,
     workers: {
       ...{ online: online.length, silent: silent.filter(isWorker).length },
       slots: sumOf(online, ({ slots }) => slots),
@@ -81,24 +84,13 @@ export async function overviewOf(client: Omit<Client, "overview">, now: Instant)
       broken: await schedulesIn("broken"),
       overdue: await schedulesIn("overdue"),
       failing: await schedulesIn("failing"),
-      unofferedTasks: await unoffered(client, offeredTasks(processes)),
+      unofferedTasks: unofferedTasks(counts.tasks, offeredTasks(processes)).slice(0, SHOWN_MAX),
       stuck: stuck.runs.slice(0, SHOWN_MAX),
       waiting: waiting.runs,
       areAllRunsRead: stuck.areAll && waiting.areAll,
       silentWorkers: silent.slice(0, SHOWN_MAX),
     },
   }
-}
-
-async function unoffered(
-  { schedules }: Pick<Client, "schedules">,
-  offered: ReadonlyMap<string, number>,
-): Promise<readonly string[]> {
-  const { items } = await schedules.list({
-    ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: READ_MAX },
-  })
-  const tasks = new Set(items.map(({ task }) => task))
-  return [...tasks].filter((task) => !offered.has(task)).slice(0, SHOWN_MAX)
 }
 
 /** Whole runs are read one by one. */

@@ -269,6 +269,13 @@ export interface CountRequest {
 export interface Counts {
   readonly runs: Readonly<RunCounts>
   readonly schedules: Readonly<ScheduleCounts>
+  /** The same schedules by the task that they name: the first `limit` tasks by name, without schedules whose task can't be read. */
+  readonly tasks: readonly TaskCounts[]
+}
+
+export interface TaskCounts {
+  readonly task: string
+  readonly schedules: Readonly<ScheduleCounts>
 }
 
 export interface RunPage {

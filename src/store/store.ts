@@ -171,8 +171,8 @@ export interface Store {
   /** Returns whole runs, in any order. Ids that aren't stored are left out. */
   readRuns(ids: readonly string[]): Promise<readonly Run[]>
   /**
-   * Counts the matching runs and schedules by state. Without a filter for runs, or for schedules, their counts are all 0.
-   * Each number is counted up to the limit: a number that equals the limit means "at least".
+   * Counts the matching runs by state, and the matching schedules by state and by task. Without a filter for runs, or for
+   * schedules, their counts are all 0. Each number is counted up to the limit: a number that equals the limit means "at least".
    */
   count(request: CountRequest): Promise<Counts>
   /** Returns the statistics of a subject, oldest bucket first. Empty buckets are left out. */

@@ -3,6 +3,7 @@ import { DEFAULT_RETRY } from "../../core/run/backoff.ts"
 import { cancel, fail, succeed } from "../../core/run/run.ts"
 import { noRunCounts } from "../../core/run/run-states.ts"
 import { noScheduleCounts, SCHEDULE_STATES } from "../../core/schedule/schedule-state.ts"
+import type { ScheduleFilter } from "../store.ts"
 import { createOneOfEachState } from "./bounded-schedules.ts"
 import { aClaim, aRun, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
@@ -48,6 +49,47 @@ export const BOUNDED_COUNTS = [
       new: 2,
     })
     assert.deepEqual(await counted({ states: [] }), noScheduleCounts())
+  }),
+  lawCase("Schedules are counted by task and state, and the tasks are ordered by name", async (store) => {
+    await createOneOfEachState(store)
+    await created(store, aSchedule({ id: "b", task: "b" }))
+    await created(store, aSchedule({ id: "b-off", task: "b", enabled: false }))
+    for (const task of ["B", "b-1", "ä", "\u{1f600}", "\uffff"]) await created(store, aSchedule({ task }))
+
+    const counted = async (filter: ScheduleFilter | null) =>
+      (await store.count({ ...(filter === null ? {} : { schedules: filter }), limit: 20 })).tasks
+    const one = { ...noScheduleCounts(), new: 1 }
+    const byTask = new Map((await counted({})).map(({ task, schedules }) => [task, schedules]))
+    // By the bytes of UTF-8, in which the longest codes are the last.
+    assert.deepEqual([...byTask.keys()], ["B", "b", "b-1", "report", "ä", "\uffff", "\u{1f600}"])
+    assert.deepEqual(
+      byTask.get("report"),
+      Object.fromEntries(SCHEDULE_STATES.map((state) => [state, 1])),
+      "one of each state",
+    )
+    assert.deepEqual(byTask.get("b"), { ...one, disabled: 1 })
+    assert.deepEqual(await counted({ ids: ["b", "unknown"] }), [{ task: "b", schedules: one }])
+    assert.deepEqual(await counted({ states: ["disabled"], task: "b" }), [
+      { task: "b", schedules: { ...noScheduleCounts(), disabled: 1 } },
+    ])
+    assert.deepEqual([await counted({ states: [] }), await counted(null)], [[], []])
+  }),
+  lawCase("No more tasks are counted than the limit, and each up to the limit", async (store) => {
+    for (const [index, task] of ["a", "a", "a", "b", "c"].entries())
+      await created(store, aSchedule({ id: `s${index}`, task }))
+
+    const counted = async (limit: number) =>
+      (await store.count({ schedules: {}, limit })).tasks.map(({ task, schedules }) => [task, schedules.new])
+    assert.deepEqual(await counted(1), [["a", 1]])
+    assert.deepEqual(await counted(2), [
+      ["a", 2],
+      ["b", 1],
+    ])
+    assert.deepEqual(await counted(10), [
+      ["a", 3],
+      ["b", 1],
+      ["c", 1],
+    ])
   }),
   lawCase("Each state is counted up to the limit", async (store) => {
     await store.enqueue(several(5, () => aRun()))

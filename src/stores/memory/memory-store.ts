@@ -169,8 +169,8 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           schedules === undefined ? [] : stored.filter((each) => isWantedSchedule(each, schedules, now))
         return {
           runs: runCountsOf(runs === undefined ? [] : statesOfRuns(tables.runs.values(), runs), limit),
-          schedules: scheduleCountsOf(
-            wanted.map((each) => [scheduleStateOf(each, now), 1]),
+          ...scheduleCountsOf(
+            wanted.map((each) => [each.task, scheduleStateOf(each, now), 1]),
             limit,
           ),
         }

@@ -2,7 +2,6 @@ import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import type { NewRun, RunChange } from "../../core/run/run.ts"
 import { noRunCounts } from "../../core/run/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type {
   AppendAnswer,
   EnqueueAnswer,
@@ -13,6 +12,7 @@ import type {
   TransactionalStore,
   TransitionAnswer,
 } from "../../store/store.ts"
+import { NO_SCHEDULES_COUNTED } from "../kit/counts.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
 import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
 import { sendIsolated, unstorable, unstorableRun } from "../kit/isolation.ts"
@@ -195,8 +195,7 @@ function operations(access: Access): Omit<Store, "open" | "close" | "listen"> {
       const runner = await access.pool()
       return {
         runs: runs === undefined ? noRunCounts() : await countRuns(runner, runs, limit),
-        schedules:
-          schedules === undefined ? noScheduleCounts() : await countSchedules(runner, schedules, limit),
+        ...(schedules === undefined ? NO_SCHEDULES_COUNTED : await countSchedules(runner, schedules, limit)),
       }
     },
     summarise: async (request) => summarise(await access.pool(), request),

@@ -1,7 +1,7 @@
 import { isFinished, type RunChange } from "../../core/run/run.ts"
 import { noRunCounts } from "../../core/run/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
+import { NO_SCHEDULES_COUNTED } from "../kit/counts.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
 import { sendIsolated, unstorable } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
@@ -138,8 +138,9 @@ export function createRedisStore(
       const connection = await reach()
       return {
         runs: runs === undefined ? noRunCounts() : await countRuns(connection, runs, limit),
-        schedules:
-          schedules === undefined ? noScheduleCounts() : await countSchedules(connection, schedules, limit),
+        ...(schedules === undefined
+          ? NO_SCHEDULES_COUNTED
+          : await countSchedules(connection, schedules, limit)),
       }
     },
     summarise: async (request) => summarise(await reach(), request),

@@ -2,7 +2,6 @@ import type { FirePlan } from "../../core/planning/plan.ts"
 import type { NewJournalEntry } from "../../core/records/journal.ts"
 import type { NewRun, RunChange } from "../../core/run/run.ts"
 import { noRunCounts } from "../../core/run/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule/schedule-state.ts"
 import type { Instant } from "../../core/time/instant.ts"
 import type {
   AppendAnswer,
@@ -17,6 +16,7 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
+import { NO_SCHEDULES_COUNTED } from "../kit/counts.ts"
 import { hintsOfEnqueue, hintsOfFire, hintsOfSwap, hintsOfTransition } from "../kit/hints-of-writes.ts"
 import { sendIsolated, unstorable, unstorableRun } from "../kit/isolation.ts"
 import { newReader } from "../kit/shares.ts"
@@ -142,8 +142,9 @@ export function operations(access: ConnectionAccess): Omit<Store, "open" | "clos
     count: ({ runs, schedules, limit }) =>
       read((connection, now) => ({
         runs: runs === undefined ? noRunCounts() : countRuns(connection, runs, limit),
-        schedules:
-          schedules === undefined ? noScheduleCounts() : countSchedules(connection, schedules, limit, now),
+        ...(schedules === undefined
+          ? NO_SCHEDULES_COUNTED
+          : countSchedules(connection, schedules, limit, now)),
       })),
     summarise: (request) => read((connection, now) => summarise(connection, request, now)),
     findWorkers: (page) => read((connection) => findWorkers(connection, page)),

@@ -1,9 +1,10 @@
+import { noScheduleCounts, type ScheduleCounts } from "../../../src/core/schedule/schedule-state.ts"
 import type { Counts, Store } from "../../../src/store/store.ts"
 import { broken } from "./breaking.ts"
 
-type CountsOf = keyof Counts
+type CountsOf = "runs" | "schedules"
 
-/** Changes the counts of runs, or of schedules. */
+/** Changes the counts by state of runs, or of schedules. */
 function changed(
   of: CountsOf,
   change: (counts: Record<string, number>, store: Store) => Record<string, number>,
@@ -17,6 +18,16 @@ function changed(
 }
 
 const EACH: readonly CountsOf[] = ["runs", "schedules"]
+
+/** Changes the counts by task. */
+function changedTasks(change: (tasks: Counts["tasks"]) => Counts["tasks"]): (store: Store) => Partial<Store> {
+  return (store) => ({
+    async count(request) {
+      const counts = await store.count(request)
+      return { ...counts, tasks: change(counts.tasks) }
+    },
+  })
+}
 
 /** Counts that are too high, too low, or of other records. */
 export const BROKEN_COUNTS = [
@@ -77,4 +88,57 @@ export const BROKEN_COUNTS = [
       ok: ok + paused,
     })),
   ),
+  broken(
+    9,
+    "schedules are not counted by task",
+    changedTasks(() => []),
+  ),
+  broken(
+    9,
+    "the tasks of counted schedules are in no order",
+    changedTasks((tasks) => tasks.toReversed()),
+  ),
+  broken(9, "the tasks of counted schedules ignore the limit", (store) => ({
+    async count(request) {
+      const { tasks } = await store.count({ ...request, limit: 1_000 })
+      const upTo = (count: number) => Math.min(count, request.limit)
+      const cut = tasks.map(({ task, schedules }) => ({ task, schedules: mapped(schedules, upTo) }))
+      return { ...(await store.count(request)), tasks: cut }
+    },
+  })),
+  broken(9, "the number of schedules of a task ignores the limit", (store) => ({
+    async count(request) {
+      const { tasks } = await store.count({ ...request, limit: 1_000 })
+      return { ...(await store.count(request)), tasks: tasks.slice(0, request.limit) }
+    },
+  })),
+  broken(9, "counts by task ignore the filter", (store) => ({
+    async count(request) {
+      const { tasks } = await store.count({ ...request, schedules: {} })
+      return { ...(await store.count(request)), tasks: request.schedules === undefined ? [] : tasks }
+    },
+  })),
+  broken(9, "counts by task do not tell the states apart", (store) => ({
+    async count(request) {
+      const counts = await store.count(request)
+      const asOk = (schedules: ScheduleCounts) => ({
+        ...noScheduleCounts(),
+        ok: sum(Object.values(schedules)),
+      })
+      return {
+        ...counts,
+        tasks: counts.tasks.map(({ task, schedules }) => ({ task, schedules: asOk(schedules) })),
+      }
+    },
+  })),
 ]
+
+function mapped(counts: ScheduleCounts, change: (count: number) => number): ScheduleCounts {
+  return Object.fromEntries(
+    Object.entries(counts).map(([state, count]) => [state, change(count)]),
+  ) as unknown as ScheduleCounts
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,7 +1,7 @@
 import type { Schedule } from "../../../core/schedule/schedule.ts"
-import { OVERDUE_AFTER_MS, type ScheduleCounts } from "../../../core/schedule/schedule-state.ts"
+import { OVERDUE_AFTER_MS } from "../../../core/schedule/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
-import { scheduleCountsOf } from "../../kit/counts.ts"
+import { type ScheduleCounted, scheduleCountsOf } from "../../kit/counts.ts"
 import { endOfPrefix } from "../../kit/id-prefix.ts"
 import { lowerCase } from "../../kit/schedule-pages.ts"
 import type { Runner } from "../database.ts"
@@ -73,20 +73,20 @@ export async function countSchedules(
   runner: Runner,
   filter: ScheduleFilter,
   limit: number,
-): Promise<ScheduleCounts> {
+): Promise<ScheduleCounted> {
   const values: unknown[] = []
   const conditions: string[] = []
   addFilter(filter, conditions, (value) => `$${values.push(value)}`)
   const rows = await runner.rows(
     `
-  select ${STATE}, pg_catalog.count(*)
+  select s.task, ${STATE}, pg_catalog.count(*)
   from belfry.schedules as s${countsOfAll("s")}
   ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
-  group by 1`,
+  group by 1, 2`,
     values,
   )
   return scheduleCountsOf(
-    rows.map(([state, schedules]) => [state!, Number(schedules)]),
+    rows.map(([task, state, schedules]) => [task!, state!, Number(schedules)]),
     limit,
   )
 }

@@ -37,8 +37,7 @@ end
 
 -- Must agree with scheduleStateOf in core/schedule/schedule-state.ts.
 local overdue_before = now_ms() - ${OVERDUE_AFTER_MS}
-local function state_of(key)
-  local fields = fields_in(key, 'progress', 'definition', 'enabled', 'failures_in_a_row', 'last_run')
+local function state_in(fields)
   local progress = decoded(fields[1])
   if not progress or is_set(progress.lastError) or not is_object(fields[2]) then
     return 'broken'
@@ -60,6 +59,12 @@ local function state_of(key)
     return 'failing'
   end
   return fields[5] and 'ok' or 'new'
+end
+
+-- Also returns the task.
+local function state_of(key)
+  local fields = fields_in(key, 'progress', 'definition', 'enabled', 'failures_in_a_row', 'last_run', 'task')
+  return state_in(fields), fields[6]
 end
 
 local function has_text(id, key, text)

@@ -1,7 +1,6 @@
 import type { Schedule } from "../../../core/schedule/schedule.ts"
-import type { ScheduleCounts } from "../../../core/schedule/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
-import { scheduleCountsOf } from "../../kit/counts.ts"
+import { type ScheduleCount, type ScheduleCounted, scheduleCountsOf } from "../../kit/counts.ts"
 import { lowerCase, pageOfPlaces, pageOfSchedules, type SchedulePlace } from "../../kit/schedule-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { instantIn } from "../instants.ts"
@@ -35,11 +34,23 @@ end
 
 const READ = scriptOf([READING], "return read_schedules(ARGV)")
 
-// Ordered by id, returns the schedules. In another order, returns only their places. Without an order, returns only the number in
-// each state. Also returns the last id examined, because it stops as soon as enough are found.
+// Ordered by id, returns the schedules. In another order, returns only their places. Without an order, returns only the number of
+// schedules of each task in each state. Also returns the last id examined, because it stops as soon as enough are found.
 const CHOOSING = luaPiece(
   [READING, WANTED_SCHEDULES],
   `
+local function count(counts, id)
+  local key = schedule_key(id)
+  local state, task = state_of(key)
+  -- A missing schedule has the state 'broken' too.
+  if state == 'broken' and call('EXISTS', key) == 0 then
+    return
+  end
+  task = task or ''
+  counts[task] = counts[task] or {}
+  counts[task][state] = (counts[task][state] or 0) + 1
+end
+
 local function choose(ids, wanted, most)
   local found, last, counts = {}, false, {}
   for _, id in ipairs(ids) do
@@ -52,17 +63,15 @@ local function choose(ids, wanted, most)
     elseif wanted.order_by == 'id' then
       found[#found + 1] = read_schedule(id)
     elseif wanted.order_by == 'none' then
-      local state = state_of(schedule_key(id))
-      -- A missing schedule has the state 'broken' too.
-      if state ~= 'broken' or call('EXISTS', schedule_key(id)) == 1 then
-        counts[state] = (counts[state] or 0) + 1
-      end
+      count(counts, id)
     else
       found[#found + 1] = place_of(id, wanted.order_by)
     end
   end
-  for state, count in pairs(counts) do
-    found[#found + 1] = { state, count }
+  for task, states in pairs(counts) do
+    for state, number in pairs(states) do
+      found[#found + 1] = { task, state, number }
+    end
   end
   return { last, found }
 end
@@ -92,7 +101,6 @@ return choose(ids, read_wanted(1), #ids)
 `,
 )
 
-type CountRow = readonly [state: string, count: number]
 type Answer<Row> = readonly [lastId: string | null, rows: readonly Row[]]
 
 /** The most schedules that one script examines. Larger than SLICE, because examining one takes only some microseconds. */
@@ -127,12 +135,12 @@ export async function countSchedules(
   connection: Connection,
   filter: ScheduleFilter,
   limit: number,
-): Promise<ScheduleCounts> {
-  const rows = await search<CountRow>(connection, filter, { orderBy: "none", after: null, limit })
+): Promise<ScheduleCounted> {
+  const rows = await search<ScheduleCount>(connection, filter, { orderBy: "none", after: null, limit })
   return scheduleCountsOf(rows, limit)
 }
 
-/** A search for a page, or only for states. */
+/** A search for a page, or only for counts. */
 type Search = Omit<SchedulePage, "orderBy"> & { readonly orderBy: SchedulePage["orderBy"] | "none" }
 
 async function readSchedules(connection: Connection, ids: readonly string[]): Promise<readonly Schedule[]> {

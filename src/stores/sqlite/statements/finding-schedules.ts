@@ -1,8 +1,8 @@
 import type { Schedule } from "../../../core/schedule/schedule.ts"
-import { OVERDUE_AFTER_MS, type ScheduleCounts } from "../../../core/schedule/schedule-state.ts"
+import { OVERDUE_AFTER_MS } from "../../../core/schedule/schedule-state.ts"
 import type { Instant } from "../../../core/time/instant.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
-import { type StateCount, scheduleCountsOf } from "../../kit/counts.ts"
+import { type ScheduleCount, type ScheduleCounted, scheduleCountsOf } from "../../kit/counts.ts"
 import { endOfPrefix } from "../../kit/id-prefix.ts"
 import { lowerCase } from "../../kit/schedule-pages.ts"
 import type { Value } from "../driver.ts"
@@ -72,15 +72,15 @@ export function countSchedules(
   filter: ScheduleFilter,
   limit: number,
   now: Instant,
-): ScheduleCounts {
+): ScheduleCounted {
   const conditions = conditionsOf(filter, now)
   const where = conditions.map(({ sql }) => sql).join("\n    and ")
-  const rows = connection.rows<StateCount>(
+  const rows = connection.rows<ScheduleCount>(
     `
-  select ${STATE} as state, count(*) as schedules
+  select task, ${STATE} as state, count(*) as schedules
   from belfry_schedules
   ${where === "" ? "" : `where ${where}`}
-  group by 1`,
+  group by 1, 2`,
     [now - OVERDUE_AFTER_MS, ...conditions.flatMap(({ values }) => values)],
   )
   return scheduleCountsOf(rows, limit)
